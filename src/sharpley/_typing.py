@@ -1,0 +1,25 @@
+"""Array types, named once."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Orderings: TypeAlias = NDArray[np.int64]
+"""(n, d): ``orderings[i, k]`` is the player that enters at step k of permutation i."""
+
+Ranks: TypeAlias = NDArray[np.int64]
+"""(n, d): ``ranks[i, p]`` is the step at which player p enters; the inverse of an ordering."""
+
+Floats: TypeAlias = NDArray[np.float64]
+"""Any array of real numbers: points, weights, Gram matrices."""
+
+Codes: TypeAlias = NDArray[np.uint64]
+"""(n, words): one bit per pair of players, see ``_bits``."""
+
+RNG: TypeAlias = "np.random.Generator | np.random.BitGenerator | np.random.SeedSequence | int | None"
+"""What ``rng=`` takes: anything that ``np.random.default_rng`` does."""
+
+__all__ = ["RNG", "ArrayLike", "Codes", "Floats", "Orderings", "Ranks"]

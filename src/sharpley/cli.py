@@ -1,0 +1,121 @@
+"""The command line: each command reads its arguments, calls the library and shows the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from sharpley import SAMPLERS, __version__, discrepancy
+from sharpley._files import read_array, write_array
+from sharpley.kernels import KERNELS, kernel_by_name
+from sharpley.samplers import sampler_by_name
+
+app = typer.Typer(
+    help="Shapley values, samples of permutations and their discrepancies.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+METHOD_HELP = "One of: " + ", ".join(SAMPLERS)
+KERNEL_HELP = "One of: " + ", ".join(KERNELS)
+FILE_HELP = "CSV (one ordering a line, no header) or NPY; - for standard input."
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Show what the user can mend as one line; anything else is a defect and keeps its traceback."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError) as error:
+        typer.echo(f"sharpley: {error}", err=True)
+        raise typer.Exit(2) from error
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sharpley {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Shapley values, samples of permutations and their discrepancies."""
+
+
+@app.command()
+def sample(
+    d: Annotated[int, typer.Option("-d", "--players", help="Number of players.")],
+    n: Annotated[int, typer.Option("-n", "--number", help="Number of orderings.")],
+    method: Annotated[str, typer.Option(help=METHOD_HELP)] = "orthogonal",
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same orderings.")] = None,
+    out: Annotated[str, typer.Option(help="File to write, .csv or .npy; - for standard output.")] = "-",
+    file_format: Annotated[str | None, typer.Option("--format", help="csv or npy.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Also write the weights to this file.")] = None,
+) -> None:
+    """Draw orderings of players 0 .. d-1.
+
+    Orderings of method sbq are to be used with their weights: give a file for them.
+    """
+    with _plain_errors():
+        if weights == out:
+            raise ValueError(f"orderings and weights cannot both go to {out!r}")
+        sampler = sampler_by_name(method, d, rng=seed)
+        orderings = sampler.random(n)
+        if weights is not None:
+            write_array(weights, sampler.weights(orderings)[:, None])
+        write_array(out, orderings, file_format)
+
+
+@app.command("discrepancy")
+def discrepancy_command(
+    orderings: Annotated[str, typer.Argument(help=FILE_HELP)],
+    kernel: Annotated[str, typer.Option(help=KERNEL_HELP)] = "mallows",
+    scale: Annotated[float | None, typer.Option(help="Scale of the Mallows kernel (4).")] = None,
+    weights: Annotated[str | None, typer.Option(help="File of weights; equal ones by default.")] = None,
+) -> None:
+    """Print the discrepancy of orderings: the lower, the better they represent all permutations."""
+    with _plain_errors():
+        sample_weights = None if weights is None else read_array(weights, np.float64).reshape(-1)
+        value = discrepancy(read_array(orderings, np.int64), sample_weights, kernel=kernel_by_name(kernel, scale))
+        typer.echo(f"{value:.6g}")
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(help="table-discrepancy")],
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("results"),
+    trials: Annotated[int, typer.Option(help="Independent trials of each cell.")] = 25,
+) -> None:
+    """Run an experiment of the paper and write its table."""
+    from sharpley.experiments import EXPERIMENTS
+
+    with _plain_errors():
+        from sharpley._checks import check_choice
+
+        check_choice("experiment", name, EXPERIMENTS)
+        for path in EXPERIMENTS[name](out, trials=trials):
+            typer.echo(f"wrote {path}")
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("sharpley-demo"),
+) -> None:
+    """Draw orderings with every method and compare their discrepancies."""
+    from sharpley.demo import run
+
+    with _plain_errors():
+        run(out)
+
+
+if __name__ == "__main__":
+    app()

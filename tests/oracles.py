@@ -1,0 +1,65 @@
+"""Slow, obvious versions of what the package computes fast."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+
+
+def discordant_pairs(first, second):
+    """Count pairs of players that enter in different order, one pair at a time."""
+    position = (
+        [list(first).index(p) for p in range(len(first))],
+        [list(second).index(p) for p in range(len(first))],
+    )
+    return sum(
+        (position[0][i] < position[0][j]) != (position[1][i] < position[1][j])
+        for i, j in combinations(range(len(first)), 2)
+    )
+
+
+def kernel_value(name, first, second, scale=4.0):
+    d = len(first)
+    n_dis, n_pairs = discordant_pairs(first, second), d * (d - 1) // 2
+    if name == "mallows":
+        return np.exp(-scale * n_dis / n_pairs) if n_pairs else 1.0
+    if name == "kendall":
+        return (n_pairs - 2 * n_dis) / n_pairs if n_pairs else 0.0
+    return sum((list(first).index(p) + 1) * (list(second).index(p) + 1) for p in range(d))
+
+
+def gram(name, a, b, scale=4.0):
+    return np.array([[kernel_value(name, x, y, scale) for y in b] for x in a])
+
+
+def discrepancy(name, orderings, weights, scale=4.0):
+    """Err(ξ) by enumeration of all permutations: the paper's derivation, term by term."""
+    everything = list(permutations(range(orderings.shape[1])))
+    uniform = np.full(len(everything), 1 / len(everything))
+    squared = (
+        uniform @ gram(name, everything, everything, scale) @ uniform
+        - 2 * uniform @ gram(name, everything, orderings, scale) @ weights
+        + weights @ gram(name, orderings, orderings, scale) @ weights
+    )
+    return np.sqrt(max(0.0, squared))
+
+
+def herd(candidates, name):
+    """Herding from given candidates (steps, c, d): sums of kernel values from scratch at each step."""
+    chosen = []
+    for options in candidates:
+        sums = [sum(kernel_value(name, option, other) for other in chosen) for option in options]
+        chosen.append(options[int(np.argmin(np.round(sums, 12)))])
+    return np.array(chosen)
+
+
+def sequential_bayesian_quadrature(candidates, name):
+    """SBQ from given candidates: 1ᵀK⁻¹1 of every enlarged set, by solving from scratch."""
+    chosen = []
+    for options in candidates:
+        gains = []
+        for option in options:
+            enlarged = np.array([*chosen, option])
+            k = gram(name, enlarged, enlarged)
+            gains.append(np.linalg.solve(k, np.ones(len(k))).sum())
+        chosen.append(options[int(np.argmax(np.round(gains, 9)))])
+    return np.array(chosen)

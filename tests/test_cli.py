@@ -1,0 +1,129 @@
+import io
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from sharpley import MonteCarlo, SequentialBayesianQuadrature, Sobol, __version__, discrepancy
+from sharpley.cli import app
+
+
+def call(*arguments, stdin=None, code=0):
+    result = CliRunner().invoke(app, [str(a) for a in arguments], input=stdin)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_sample_prints_csv():
+    out = call("sample", "--method", "sobol", "-d", 10, "-n", 64, "--seed", 0).stdout
+    np.testing.assert_array_equal(np.loadtxt(io.StringIO(out), delimiter=",", dtype=int), Sobol(10, rng=0).random(64))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npy"])
+def test_files_and_standard_streams_round_trip(tmp_path, suffix):
+    path = tmp_path / f"orderings.{suffix}"
+    call("sample", "--method", "monte-carlo", "-d", 6, "-n", 20, "--seed", 1, "--out", path)
+    value = discrepancy(MonteCarlo(6, rng=1).random(20))
+    assert float(call("discrepancy", path).stdout) == pytest.approx(value, rel=1e-5)
+    assert float(call("discrepancy", "-", stdin=path.read_bytes()).stdout) == pytest.approx(value, rel=1e-5)
+
+
+def test_npy_on_standard_output():
+    arguments = ("sample", "--method", "monte-carlo", "-d", 4, "-n", 3, "--seed", 0)
+    raw = call(*arguments, "--format", "npy").stdout_bytes
+    np.testing.assert_array_equal(np.load(io.BytesIO(raw)), MonteCarlo(4, rng=0).random(3))
+
+
+def test_weights_go_with_sbq(tmp_path):
+    orderings, weights = tmp_path / "o.csv", tmp_path / "w.csv"
+    call(
+        "sample",
+        "--method",
+        "sbq",
+        "-d",
+        5,
+        "-n",
+        8,
+        "--seed",
+        0,
+        "--out",
+        orderings,
+        "--weights",
+        weights,
+    )
+    sampler = SequentialBayesianQuadrature(5, rng=0)
+    drawn = sampler.random(8)
+    expected = discrepancy(drawn, sampler.weights(drawn))
+    out = call("discrepancy", orderings, "--weights", weights).stdout
+    assert float(out) == pytest.approx(expected, rel=1e-5)
+
+
+def test_kernels_on_the_command_line(tmp_path):
+    path = tmp_path / "o.csv"
+    path.write_text("0,1,2\n")
+    assert float(call("discrepancy", path, "--kernel", "kendall").stdout) == 1.0
+    assert float(call("discrepancy", path, "--kernel", "mallows", "--scale", 0).stdout) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("sample", "-d", 0, "-n", 1), "d must be at least 1, got 0"),
+        (("sample", "-d", 3, "-n", -1), "n must be at least 0, got -1"),
+        (("sample", "-d", 3, "-n", 1, "--method", "x"), "unknown method 'x'; choose one of"),
+        (
+            ("sample", "-d", 3, "-n", 1, "--format", "xml"),
+            "unknown format 'xml'; choose one of 'csv', 'npy'",
+        ),
+        (("sample", "-d", 3, "-n", 1, "--weights", "-"), "cannot both go to '-'"),
+        (("discrepancy", "missing.csv"), "No such file"),
+        (("discrepancy", "-"), "- is empty"),
+        (
+            ("reproduce", "table-9"),
+            "unknown experiment 'table-9'; choose one of 'table-discrepancy'",
+        ),
+    ],
+)
+def test_mistakes_are_one_line_on_standard_error(arguments, message):
+    result = call(*arguments, code=2)
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,1\n0,0\n", "row 1 of orderings is not a permutation of 0..1: entry 1 repeats player 0"),
+        ("a,b\n0,1\n", "not CSV of numbers without a header"),
+        ("0,1\n0\n", "not CSV of numbers"),
+        ("1,2\n2,1\n", "subtract 1"),
+    ],
+)
+def test_bad_files_are_named(text, message):
+    assert message in call("discrepancy", "-", stdin=text, code=2).stderr
+
+
+def test_demo_makes_a_table_and_a_picture(tmp_path, monkeypatch):
+    from sharpley import demo
+
+    monkeypatch.setattr(demo, "SIZES", (5, 10))
+    out = call("demo", "--out", tmp_path).stdout
+    assert "orthogonal" in out
+    assert (tmp_path / "discrepancy.png").stat().st_size > 10_000
+
+
+def test_table_of_discrepancies_has_the_papers_figures_beside_ours(tmp_path, monkeypatch):
+    from sharpley.experiments import table_discrepancy as table
+
+    monkeypatch.setattr(table, "SIZES", (10,))
+    call("reproduce", "table-discrepancy", "--trials", 2, "--out", tmp_path)
+    rows = (tmp_path / "table_discrepancy.csv").read_text().splitlines()
+    assert len(rows) == 1 + 3 * 5
+    assert rows[0].startswith("d,n,method,discrepancy_mean")
+    assert rows[2].startswith("10,10,orthogonal,0.24")
+    assert rows[2].endswith(",0.244,0.003,0.001")
+
+
+def test_version():
+    assert call("--version").stdout == f"sharpley {__version__}\n"
