@@ -107,7 +107,7 @@ def dot_product_bounds(kendall: ArrayLike) -> tuple[Floats, Floats]:
     """Limits of A(σ)ᵀA(σ') for two permutations with Kendall correlation K (the paper's Theorem 2).
 
     3K − 2 + 4((1−K)/2)^{3/2} ≤ A(σ)ᵀA(σ') + O(1/d) ≤ 3K + 2 − 4((1+K)/2)^{3/2}. In particular permutations from
-    orthogonal points have |K| ≤ 1/2 for large d.
+    orthogonal points have K between −1/2 and 1/2 for large d.
 
     Parameters
     ----------
