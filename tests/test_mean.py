@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from sharpley import SAMPLERS, all_orderings, permutation_mean
-from sharpley.mean import grouped_mean
 from sharpley.samplers import sampler_by_name
 from sharpley.samplers.replicates import REPLICATES, draw_groups
+from sharpley.statistics import group_totals, group_weights, grouped_moments
 
 D = 5
 
@@ -61,30 +61,52 @@ def test_groups_hold_n_orderings_with_weights_that_sum_to_one(method, n):
     drawn = draw_groups(sampler_by_name(method, D, rng=0), n)
     assert drawn.orderings.shape == (n, D)
     assert drawn.weights.sum() == pytest.approx(1.0)
-    assert (np.diff(drawn.groups) >= 0).all()
-    assert drawn.groups[-1] + 1 == len(np.unique(drawn.groups))
+    assert drawn.groups.max() + 1 == len(np.unique(drawn.groups))
+
+
+@pytest.mark.parametrize("method", ["sobol", "herding", "sbq"])
+def test_dependent_sequences_are_replicated(method):
+    drawn = draw_groups(sampler_by_name(method, 6, rng=0), 23)
+    assert np.bincount(drawn.groups).tolist() == [5, 5, 5, 4, 4]
+    alone = sampler_by_name(method, 6, rng=0).spawn(REPLICATES)[0]
+    np.testing.assert_array_equal(drawn.orderings[drawn.groups == 0], alone.random(5))
 
 
 def test_pairs_stay_together_in_replicates():
     drawn = draw_groups(sampler_by_name("orthogonal", 30, rng=0), 22)
-    sizes = np.bincount(drawn.groups)
-    assert sizes.tolist() == [6, 4, 4, 4, 4]
+    assert np.bincount(drawn.groups).tolist() == [6, 4, 4, 4, 4]
     np.testing.assert_array_equal(drawn.orderings[1::2], drawn.orderings[::2, ::-1])
+    np.testing.assert_array_equal(drawn.groups[1::2], drawn.groups[::2])
 
 
-def test_blocks_are_the_groups_when_there_are_enough():
-    drawn = draw_groups(sampler_by_name("orthogonal", 4, rng=0), 6 * REPLICATES)
-    assert np.bincount(drawn.groups).tolist() == [6] * REPLICATES
-    single = sampler_by_name("orthogonal", 4, rng=0).random(6 * REPLICATES)
-    np.testing.assert_array_equal(drawn.orderings, single)
+def test_blocks_are_groups_of_their_own():
+    """At d = 4 a block holds 6 orderings: five replicates of 12 are ten groups."""
+    drawn = draw_groups(sampler_by_name("orthogonal", 4, rng=0), 12 * REPLICATES)
+    assert np.bincount(drawn.groups).tolist() == [6] * 2 * REPLICATES
 
 
-def test_grouped_mean_of_equal_groups_is_the_textbooks():
+def test_moments_of_equal_groups_are_the_textbooks():
     values = np.random.default_rng(0).normal(size=(12, 2))
-    mean, error = grouped_mean(values, np.full(12, 1 / 12), np.repeat(np.arange(4), 3))
-    by_group = values.reshape(4, 3, 2).mean(axis=1)
+    weights, groups = np.full(12, 1 / 12), np.tile(np.arange(4), 3)
+    mean, variance, freedom = grouped_moments(
+        group_totals(weights[:, None] * values, groups), group_weights(weights, groups)
+    )
+    by_group = values.reshape(3, 4, 2).mean(axis=0)
     np.testing.assert_allclose(mean, values.mean(axis=0))
-    np.testing.assert_allclose(error, by_group.std(axis=0, ddof=1) / 2)
+    np.testing.assert_allclose(np.sqrt(variance), by_group.std(axis=0, ddof=1) / 2)
+    np.testing.assert_allclose(freedom, 3)
+
+
+def test_variance_of_unequal_groups_is_unbiased():
+    """Groups of 1, 2, 5 and 8 independent numbers of variance 1: the mean of all 16 has variance 1/16."""
+    sizes = np.array([1, 2, 5, 8])
+    groups, weights = np.repeat(np.arange(4), sizes), np.full(16, 1 / 16)
+    values = np.random.default_rng(1).normal(size=(16, 20_000))
+    _, variance, freedom = grouped_moments(
+        group_totals(weights[:, None] * values, groups), group_weights(weights, groups)
+    )
+    assert variance.mean() == pytest.approx(1 / 16, rel=0.02)
+    assert freedom[0] == pytest.approx(16**2 / (sizes**2).sum() - 1)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def test_import_is_light():
 def test_everything_public_is_exported_and_documented():
     public = {name for name in vars(sharpley) if not name.startswith("_")}
     modules = {name for name in public if inspect.ismodule(getattr(sharpley, name))}
-    assert public - modules == set(sharpley.__all__)
+    assert public - modules == set(sharpley.__all__) - {"games"}
     for name in sharpley.__all__:
         assert getattr(sharpley, name).__doc__, name
 

@@ -3,10 +3,15 @@
 Importing this package imports numpy and nothing heavier: scipy, numba and the rest are loaded on first use.
 """
 
+from sharpley import games
+from sharpley.explainer import Explainer
+from sharpley.games import Background, MarginalGame
 from sharpley.kernels import Kendall, Kernel, Mallows, Spearman
 from sharpley.mean import PermutationMean, permutation_mean
+from sharpley.methods import METHODS
 from sharpley.permutations import all_orderings, discordant_pairs, ranks_of
 from sharpley.quadrature import discrepancy, quadrature_weights
+from sharpley.result import ShapleyEstimate
 from sharpley.samplers import (
     SAMPLERS,
     Antithetic,
@@ -17,31 +22,36 @@ from sharpley.samplers import (
     SequentialBayesianQuadrature,
     Sobol,
 )
+from sharpley.shapley import from_orderings, shapley_values
 
 __version__ = "0.1.0"
-
-METHODS: tuple[str, ...] = tuple(SAMPLERS)
-"""Every name that ``method=`` takes."""
 
 __all__ = [
     "METHODS",
     "SAMPLERS",
     "Antithetic",
+    "Background",
+    "Explainer",
     "Kendall",
     "Kernel",
     "KernelHerding",
     "Mallows",
+    "MarginalGame",
     "MonteCarlo",
     "Orthogonal",
     "PermutationMean",
     "Sampler",
     "SequentialBayesianQuadrature",
+    "ShapleyEstimate",
     "Sobol",
     "Spearman",
     "all_orderings",
     "discordant_pairs",
     "discrepancy",
+    "from_orderings",
+    "games",
     "permutation_mean",
     "quadrature_weights",
     "ranks_of",
+    "shapley_values",
 ]

@@ -19,7 +19,10 @@ Floats: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.uint64]
 """(n, words): one bit per pair of players, see ``_bits``."""
 
+Coalitions: TypeAlias = NDArray[np.bool_]
+"""(m, d): ``coalitions[i, p]`` tells whether player p is a member of coalition i."""
+
 RNG: TypeAlias = "np.random.Generator | np.random.BitGenerator | np.random.SeedSequence | int | None"
 """What ``rng=`` takes: anything that ``np.random.default_rng`` does."""
 
-__all__ = ["RNG", "ArrayLike", "Codes", "Floats", "Orderings", "Ranks"]
+__all__ = ["RNG", "ArrayLike", "Coalitions", "Codes", "Floats", "Orderings", "Ranks"]

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sharpley._checks import check_count
 from sharpley._typing import RNG, ArrayLike, Floats, Orderings
 from sharpley.samplers import sampler_by_name
 from sharpley.samplers.replicates import draw_groups
+from sharpley.statistics import group_totals, group_weights, grouped_moments
 
 
 class PermutationMean(NamedTuple):
@@ -53,8 +53,7 @@ def permutation_mean(
     -------
     PermutationMean
         ``mean`` and ``standard_error``. The error is estimated between independent groups of orderings: single ones
-        (monte-carlo), pairs (antithetic), blocks (orthogonal), or, where there are fewer than five of these,
-        five independent replicates of n/5 orderings.
+        (monte-carlo), pairs (antithetic), or what each of five independent samplers contributes (all others).
 
     Examples
     --------
@@ -69,7 +68,10 @@ def permutation_mean(
     """
     n = check_count("n", n, minimum=1)
     orderings, weights, groups = draw_groups(sampler_by_name(method, d, rng=rng), n)
-    return PermutationMean(*grouped_mean(_values(f(orderings), n), weights, groups))
+    values = _values(f(orderings), n)
+    weighted = weights.reshape(-1, *[1] * (values.ndim - 1)) * values
+    moments = grouped_moments(group_totals(weighted, groups), group_weights(weights, groups))
+    return PermutationMean(moments.values, np.sqrt(moments.variances))
 
 
 def _values(raw: ArrayLike, n: int) -> Floats:
@@ -80,19 +82,3 @@ def _values(raw: ArrayLike, n: int) -> Floats:
         row = int(np.argwhere(~np.isfinite(values))[0, 0])
         raise ValueError(f"f must return finite numbers, got {values[row]} for ordering {row}")
     return values
-
-
-def grouped_mean(values: Floats, weights: Floats, groups: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Weighted mean over axis 0, and its standard error from the spread between independent groups.
-
-    With W_g the weight of group g, m_g its mean and G groups, SE² = G/(G−1) Σ_g W_g² (m_g − m)²: for equal
-    weights the usual variance of a mean of G numbers.
-    """
-    mean = np.tensordot(weights, values, axes=(0, 0))
-    n_groups = int(groups[-1]) + 1
-    if n_groups < 2:
-        return mean, np.full_like(mean, np.nan)
-    deviations = np.zeros((n_groups, *values.shape[1:]))
-    np.add.at(deviations, groups, weights.reshape(-1, *[1] * mean.ndim) * (values - mean))
-    variance = n_groups / (n_groups - 1) * (deviations**2).sum(axis=0)
-    return mean, np.sqrt(variance)

@@ -1,13 +1,16 @@
 """Orderings in independent groups, so that a standard error can be had.
 
-The variance of a sample mean can be estimated only from independent parts. Some samplers have them built in:
-single orderings (monte-carlo), pairs (antithetic), blocks (orthogonal), told by ``Sampler.unit``. If there are at
-least ``REPLICATES`` of these, one sequence is drawn and they are the groups. Otherwise (long sequences of
-dependent orderings, or too few blocks) the n orderings are shared out over ``REPLICATES`` independent samplers.
+The variance of a mean can be estimated only from independent parts. Single orderings (monte-carlo) and pairs
+(antithetic) are such parts. Longer dependent runs, blocks (orthogonal) or whole sequences (sobol, herding,
+sbq), are too few: their orderings are taken in turn from ``REPLICATES`` samplers that are independent of each
+other. A group is then what one of these samplers has drawn or, where its sequence falls into independent
+blocks, one such block.
 
-Five replicates are the documented compromise: each has only a fifth of the orderings, which costs accuracy with methods
-that converge faster than n^−1/2, but with fewer the interval explodes (the 97.5% quantile of Student's t is 2.8
-for five groups, 4.3 for three and 12.7 for two).
+Five replicates are the documented compromise. Each has only a fifth of the orderings, which costs accuracy
+with methods that converge faster than n^−1/2. With fewer, intervals explode: the 97.5% quantile of Student's
+t is 2.8 for five groups, 4.3 for three and 12.7 for two.
+
+Orderings come in *steps* of one, or of a pair where the sampler pairs them, so that pairs are never split.
 """
 
 from __future__ import annotations
@@ -34,22 +37,57 @@ class GroupedOrderings(NamedTuple):
     """(n,), which independent group an ordering belongs to, counted from 0."""
 
 
-def draw_groups(sampler: Sampler, n: int, *, replicates: int = REPLICATES) -> GroupedOrderings:
-    """Draw n orderings in at least ``replicates`` independent groups, as far as n allows."""
-    if sampler.unit is not None and -(-n // sampler.unit) >= replicates:
-        orderings = sampler.random(n)
-        return GroupedOrderings(orderings, sampler.weights(orderings), np.arange(n) // sampler.unit)
-    sizes = _shares(n, replicates, even=sampler.unit is not None)
-    drawn = [child.random(size) for child, size in zip(sampler.spawn(len(sizes)), sizes, strict=True)]
-    weights = [size / n * sampler.weights(part) for part, size in zip(drawn, sizes, strict=True)]
-    groups = np.repeat(np.arange(len(sizes)), sizes)
-    return GroupedOrderings(np.concatenate(drawn), np.concatenate(weights), groups)
+class GroupedSource:
+    """Steps of orderings from one sampler or, in turn, from independent copies of it.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        One that has not been drawn from.
+    replicates : int
+        Copies to take in turn if the sampler's independent runs are longer than a pair.
+
+    Attributes
+    ----------
+    step : int
+        Orderings in a step.
+    """
+
+    def __init__(self, sampler: Sampler, *, replicates: int = REPLICATES) -> None:
+        self.sampler = sampler
+        self._unit = sampler.unit
+        self.step = 1 if self._unit in (None, 1) else 2
+        alone = self._unit is not None and self._unit <= self.step
+        self._streams = [sampler] if alone else sampler.spawn(replicates)
+        self._steps_taken = 0
+
+    def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
+        """Return the next ``count`` steps, (count, step, d), and the streams they come from, (count,)."""
+        turns = (self._steps_taken + np.arange(count)) % len(self._streams)
+        steps = np.empty((count, self.step, self.sampler.d), dtype=np.int64)
+        for index, stream in enumerate(self._streams):
+            mine = turns == index
+            steps[mine] = stream.random(self.step * int(mine.sum())).reshape(-1, self.step, self.sampler.d)
+        self._steps_taken += count
+        return steps, turns
+
+    def label(self, orderings: Orderings, streams: NDArray[np.int64]) -> GroupedOrderings:
+        """Weights and groups of the first n orderings taken, each with the stream that it came from."""
+        n = len(orderings)
+        weights = np.full(n, 1.0 / n)
+        groups = np.zeros(n, dtype=np.int64)
+        for index in range(len(self._streams)):
+            mine = np.flatnonzero(streams == index)
+            if self._unit is None and len(mine):
+                weights[mine] = len(mine) / n * self.sampler.weights(orderings[mine])
+            block = 0 if self._unit is None else np.arange(len(mine)) // self._unit
+            groups[mine] = index + len(self._streams) * block
+        return GroupedOrderings(orderings, weights, np.unique(groups, return_inverse=True)[1].reshape(-1))
 
 
-def _shares(n: int, parts: int, *, even: bool) -> list[int]:
-    """Share n out over at most ``parts``, as evenly as can be; ``even`` keeps pairs together."""
-    step = 2 if even else 1
-    parts = max(1, min(parts, n // step))
-    sizes = [step * len(share) for share in np.array_split(np.arange(n // step), parts)]
-    sizes[-1] += n % step
-    return sizes
+def draw_groups(sampler: Sampler, n: int) -> GroupedOrderings:
+    """Draw n orderings in independent groups."""
+    source = GroupedSource(sampler)
+    steps, streams = source.take(-(-n // source.step))
+    orderings = steps.reshape(-1, sampler.d)[:n]
+    return source.label(orderings, np.repeat(streams, source.step)[:n])

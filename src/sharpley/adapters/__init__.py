@@ -1,0 +1,1 @@
+"""Results in the forms of other libraries; each is imported on first use."""

@@ -1,0 +1,86 @@
+"""Estimates as ``shap.Explanation``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._typing import Floats
+from sharpley.games.players import Players
+from sharpley.result import ShapleyEstimate
+
+if TYPE_CHECKING:
+    import shap
+
+
+def to_explanation(
+    estimate: ShapleyEstimate,
+    rows: Any,
+    players: Players,
+    feature_names: list[str] | None,
+    output_names: list[str] | None,
+) -> shap.Explanation:
+    """Make a shap Explanation of an estimate over rows.
+
+    shap colours points by ``data`` and prints ``display_data``. So ``data`` holds numbers only: categories and strings
+    become codes, a group of one-hot columns the index of the one that is set. ``display_data`` holds the true values.
+    """
+    import shap
+
+    shown = _player_values(_columns(rows), players)
+    lower, upper = estimate.interval()
+    return shap.Explanation(
+        values=estimate.values,
+        base_values=estimate.base_values,
+        data=_numbers(shown),
+        display_data=shown,
+        feature_names=feature_names,
+        output_names=output_names if estimate.values.ndim == 3 else None,
+        error_std=estimate.standard_errors,
+        lower_bounds=lower,
+        upper_bounds=upper,
+    )
+
+
+def _columns(rows: Any) -> NDArray[Any]:
+    """The rows as an array: of numbers if all are, else of objects."""
+    if hasattr(rows, "toarray"):
+        return np.asarray(rows.toarray())
+    array = np.asarray(rows)
+    return array if array.dtype.kind in "biuf" else array.astype(object)
+
+
+def _player_values(columns: NDArray[Any], players: Players) -> NDArray[Any]:
+    """One value for each player: its column's, or what a group of columns amounts to."""
+    if players.is_plain:
+        return columns
+    values = np.empty((len(columns), players.d), dtype=object)
+    for player in range(players.d):
+        mine = columns[:, players.of_column == player]
+        values[:, player] = mine[:, 0] if mine.shape[1] == 1 else [_group_value(row) for row in mine]
+    return values
+
+
+def _group_value(row: NDArray[Any]) -> Any:
+    """Index of the column that is set in a one-hot group; for other groups there is no one value."""
+    nonzero = np.flatnonzero(row != 0)
+    one_hot = len(nonzero) == 1 and row[nonzero[0]] == 1
+    return float(nonzero[0]) if one_hot else np.nan
+
+
+def _numbers(values: NDArray[Any]) -> Floats:
+    """Numbers for colours: columns of other things become the codes of their sorted distinct values."""
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    return np.stack([_codes(values[:, j]) for j in range(values.shape[1])], axis=1)
+
+
+def _codes(column: NDArray[Any]) -> Floats:
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        missing = np.array([value is None or value != value for value in column], dtype=bool)
+        _, codes = np.unique(column.astype(str), return_inverse=True)
+        return np.where(missing, np.nan, codes.reshape(-1).astype(np.float64))

@@ -1,0 +1,27 @@
+"""Estimators of Shapley values, one method a file, and the registry of those that are not permutation samplers."""
+
+from __future__ import annotations
+
+from sharpley.estimators.base import Estimator
+from sharpley.estimators.exact import ExactEstimator
+from sharpley.estimators.multilinear import OwenEstimator, OwenHalvedEstimator
+from sharpley.estimators.permutation import PermutationEstimator
+from sharpley.estimators.stratified import StratifiedEstimator
+
+ESTIMATORS: dict[str, type[Estimator]] = {
+    "owen": OwenEstimator,
+    "owen-halved": OwenHalvedEstimator,
+    "stratified": StratifiedEstimator,
+    "exact": ExactEstimator,
+}
+"""Every estimator that is not a permutation sampler by its ``method=`` name."""
+
+__all__ = [
+    "ESTIMATORS",
+    "Estimator",
+    "ExactEstimator",
+    "OwenEstimator",
+    "OwenHalvedEstimator",
+    "PermutationEstimator",
+    "StratifiedEstimator",
+]

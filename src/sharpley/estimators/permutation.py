@@ -1,0 +1,155 @@
+"""Shapley values from orderings: the mean marginal contribution along walks from the empty to the full coalition.
+
+Along the ordering σ player σ_k enters at step k and contributes v({σ_1 … σ_k}) − v({σ_1 … σ_{k−1}}) (the
+paper's Equation 2). A walk passes d+1 coalitions, two of which are the same for all. Each walk's
+contributions add up to v(N) − v(∅), and so does every weighted mean with weights that sum to 1.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._typing import Coalitions, Floats, Orderings
+from sharpley.estimators.base import Estimator, stack
+from sharpley.evaluation import EMPTY, FULL, CoalitionStore
+from sharpley.statistics import Moments, group_totals, group_weights, grouped_moments
+
+STEPS_AT_ONCE = 32
+FREE_WALKS = 10  # walks through coalitions that are known already cost nothing, but are bounded by this multiple
+
+
+class Grouped(Protocol):
+    """Weighted orderings in independent groups."""
+
+    @property
+    def orderings(self) -> Orderings:
+        """(n, d)."""
+
+    @property
+    def weights(self) -> Floats:
+        """(n,), summing to 1."""
+
+    @property
+    def groups(self) -> NDArray[np.int64]:
+        """(n,)."""
+
+
+class OrderingSource(Protocol):
+    """Steps of one or two orderings that belong together, from one or more independent streams."""
+
+    step: int
+
+    def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
+        """Return the next steps, (count, step, d), and the streams they come from."""
+
+    def label(self, orderings: Orderings, streams: NDArray[np.int64]) -> Grouped:
+        """Weights and groups of the orderings taken so far."""
+
+
+@final
+class PermutationEstimator(Estimator):
+    """Mean marginal contributions along orderings from a source.
+
+    The walks are taken in the source's order until the next step would exceed the budget. Whether it does
+    depends only on how coalitions overlap, which does not change when players are relabelled; so stopping
+    there biases nothing.
+
+    Parameters
+    ----------
+    d : int
+    source : OrderingSource
+    """
+
+    def __init__(self, d: int, source: OrderingSource) -> None:
+        super().__init__(d)
+        self._source = source
+        self._pending: list[tuple[Orderings, int]] = []
+        self._orderings: list[Orderings] = []
+        self._streams: list[int] = []
+        self._walks: list[NDArray[np.int64]] = []
+
+    def _cost(self, steps: int) -> int:
+        """Evaluations that pay for so many steps even if no coalition repeats."""
+        return min(2 + steps * self._source.step * (self.d - 1), 2**self.d)
+
+    @property
+    def minimum(self) -> int:
+        """Two independent steps."""
+        return self._cost(2)
+
+    @property
+    def first_checkpoint(self) -> int:
+        """Ten steps."""
+        return self._cost(10)
+
+    def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
+        """Walk on, step by step, as far as the budget goes."""
+        before = len(self._streams)
+        most = max(2, FREE_WALKS * budget // (self._source.step * (self.d - 1)))
+        while len(self._streams) < most:
+            orderings, stream = self._next_step()
+            positions = store.add(_between(orderings), limit=budget)
+            if positions is None:
+                self._pending.append((orderings, stream))
+                break
+            self._orderings.append(orderings)
+            self._streams.append(stream)
+            self._walks.append(_whole_walks(positions, len(orderings)))
+        return len(self._streams) > before
+
+    def _next_step(self) -> tuple[Orderings, int]:
+        if not self._pending:
+            steps, streams = self._source.take(STEPS_AT_ONCE)
+            self._pending = list(zip(steps, streams.tolist(), strict=True))[::-1]
+        return self._pending.pop()
+
+    def estimate(self, values: Floats) -> Moments:
+        """Mean contributions, and their variance between groups."""
+        orderings = np.concatenate(self._orderings)
+        streams = np.repeat(self._streams, self._source.step)
+        return walk_moments(values, np.concatenate(self._walks), self._source.label(orderings, streams))
+
+
+def _between(orderings: Orderings) -> Coalitions:
+    """The coalitions strictly between ∅ and N that walks pass through: (n, d) -> (n·(d−1), d)."""
+    n, d = orderings.shape
+    ranks = np.argsort(orderings, axis=1)
+    return (ranks[:, None, :] < np.arange(1, d)[None, :, None]).reshape(n * (d - 1), d)
+
+
+def _whole_walks(positions: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Positions of all d+1 coalitions of n walks, (n, d+1)."""
+    ends = np.full((n, 1), EMPTY), np.full((n, 1), FULL)
+    return np.concatenate([ends[0], positions.reshape(n, -1), ends[1]], axis=1)
+
+
+def add_walks(store: CoalitionStore, orderings: Orderings) -> NDArray[np.int64]:
+    """Register all coalitions that orderings pass through and return their positions, (n, d+1)."""
+    positions = store.add(_between(orderings))
+    assert positions is not None
+    return _whole_walks(positions, len(orderings))
+
+
+def walk_moments(values: Floats, walks: NDArray[np.int64], sample: Grouped) -> Moments:
+    """Weighted mean contributions of players along walks.
+
+    Parameters
+    ----------
+    values : (r, m, k) float
+        Values of coalitions for each row.
+    walks : (n, d+1) int
+        Positions of the coalitions along each walk.
+    sample : Grouped
+    """
+    weights = sample.weights[:, None, None]
+    totals = group_weights(sample.weights, sample.groups)
+    moments = []
+    for row in values:
+        steps = weights * np.diff(row[walks], axis=1)
+        players = np.empty_like(steps)
+        np.put_along_axis(players, sample.orderings[:, :, None], steps, axis=1)
+        moments.append(grouped_moments(group_totals(players, sample.groups), totals))
+    return stack(moments)

@@ -1,0 +1,162 @@
+"""Stratified sampling with two-stage allocation (Castro, Gómez, Molina and Tejada 2017).
+
+φ_i is the mean over positions ℓ = 0 .. d−1 of the mean contribution of player i to random coalitions of ℓ
+others. These (i, ℓ) are the strata. A first stage spends half the budget evenly; then the rest goes where it
+lowers the error most, in proportion to the estimated standard deviation of a stratum (Neyman), topping up
+what the first stage drew. The first and the last position have one coalition each, and no variance.
+
+Var φ_i = Σ_ℓ s²_iℓ / n_iℓ / d², with the degrees of freedom of Welch and Satterthwaite. Since the second
+stage looks at the first, the estimate is unbiased only asymptotically.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._typing import RNG, Coalitions, Floats
+from sharpley.estimators.base import Estimator
+from sharpley.evaluation import CoalitionStore
+from sharpley.statistics import Moments
+
+FIRST_STAGE = 0.5  # share of the budget that is spent evenly
+EVEN_SHARE = 0.25  # of the mean deviation, added to each stratum's
+PRIOR_FREEDOM = 1.0  # draws' worth of the position's mean variance in the variance of a stratum
+FREE_DRAWS = 10  # bounds the draws when all coalitions are known already
+
+
+@final
+class StratifiedEstimator(Estimator):
+    """Contributions of every player at every position."""
+
+    adaptive = True
+
+    def __init__(self, d: int, *, rng: RNG = None) -> None:
+        super().__init__(d, rng=rng)
+        self._strata: list[NDArray[np.int64]] = []  # player · d + position, of each draw
+        self._pairs: list[NDArray[np.int64]] = []  # positions in the store, without and with the player
+
+    @property
+    def minimum(self) -> int:
+        """Two draws in each stratum, and what is fixed."""
+        return min(2 + 2 * self.d + 4 * self.d * max(0, self.d - 2), 2**self.d)
+
+    def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
+        """Spend the first stage evenly, and the rest by the standard deviations found so far."""
+        before = len(self._strata)
+        if values is None or not self._strata:
+            self._first_stage(store, budget)
+            return True
+        counts = np.bincount(np.concatenate(self._strata), minlength=self.d**2)
+        target = self._allocation(self._predicted_deviations(values), counts, budget - len(store))
+        for strata in _rounds(target - counts, self._rng):
+            if not self._draw(store, strata, budget):
+                break
+        return len(self._strata) > before
+
+    def _first_stage(self, store: CoalitionStore, budget: int) -> None:
+        """Two draws in each stratum, then more of them evenly up to half the budget."""
+        every = np.arange(self.d**2)
+        position = every % self.d
+        fixed, random = (
+            every[(position == 0) | (position == self.d - 1)],
+            every[(position > 0) & (position < self.d - 1)],
+        )
+        self._draw(store, fixed, None)
+        for sweep in range(max(2, FREE_DRAWS * budget // max(1, len(random)))):
+            if len(random) == 0 or not self._draw(store, random, None if sweep < 2 else int(FIRST_STAGE * budget)):
+                break
+
+    def _draw(self, store: CoalitionStore, strata: NDArray[np.int64], limit: int | None) -> bool:
+        """Draw one coalition for each of the strata and register it without and with the player."""
+        players, sizes = strata // self.d, strata % self.d
+        without = self._random_coalitions(players, sizes)
+        joined = without.copy()
+        joined[np.arange(len(strata)), players] = True
+        positions = store.add(np.concatenate([without, joined]), limit=limit)
+        if positions is None:
+            return False
+        self._strata.append(strata)
+        self._pairs.append(positions.reshape(2, -1).T)
+        return True
+
+    def _random_coalitions(self, players: NDArray[np.int64], sizes: NDArray[np.int64]) -> Coalitions:
+        """Uniform coalitions of given sizes that do not hold the given players."""
+        keys = self._rng.random((len(players), self.d))
+        keys[np.arange(len(players)), players] = 2.0  # ranked last, so never among the first d−1
+        return np.argsort(np.argsort(keys, axis=1), axis=1) < sizes[:, None]
+
+    def _allocation(self, deviations: Floats, counts: NDArray[np.int64], evals_left: int) -> NDArray[np.int64]:
+        """Draws in each stratum that a further ``evals_left`` // 2 draws should lead to."""
+        spare = evals_left // 2
+        wanted = counts.astype(np.float64)
+        growing = deviations > 0
+        if spare <= 0 or not growing.any():
+            return counts
+        # Strata that have more than their share keep it; the others are levelled at c · deviation.
+        while True:
+            level = (spare + counts[growing].sum()) / deviations[growing].sum()
+            over = growing & (counts > level * deviations)
+            if not over.any():
+                break
+            growing &= ~over
+        wanted[growing] = level * deviations[growing]
+        return np.floor(wanted).astype(np.int64)
+
+    def _moments(self, values: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Draws n, mean and variance of each stratum: (d²,), (r, d², k), (r, d², k)."""
+        strata, pairs = np.concatenate(self._strata), np.concatenate(self._pairs)
+        gains = values[:, pairs[:, 1]] - values[:, pairs[:, 0]]
+        counts = np.bincount(strata, minlength=self.d**2)
+        order = np.argsort(strata, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        mean = np.add.reduceat(gains[:, order], starts, axis=1) / counts[:, None]
+        squares = np.add.reduceat((gains - mean[:, strata])[:, order] ** 2, starts, axis=1)
+        return counts, mean, squares / np.maximum(1, counts - 1)[:, None]
+
+    def _predicted_deviations(self, values: Floats) -> Floats:
+        """Standard deviation expected in each stratum, judged by the *other* strata of its player and of its position.
+
+        A stratum's own draws must not decide how often it is drawn again: two draws are often equal by chance, and with
+        rare contributions (a pivotal vote) the strata that happened to see none would be left alone. Their means stay
+        too low and their errors look like none: 95% intervals covered 30 to 80% that way.
+        """
+        variances = self._moments(values[None])[2][0].sum(axis=-1).reshape(self.d, self.d)
+        by_player = variances.sum(axis=1, keepdims=True) - variances
+        by_position = variances.sum(axis=0, keepdims=True) - variances
+        predicted = (by_player * by_position) ** 0.25
+        predicted += EVEN_SHARE * predicted.mean()  # nobody is given up after a few draws
+        predicted[:, [0, -1]] = 0.0  # one coalition each
+        return np.asarray(predicted.reshape(-1))
+
+    def _shrunk(self, variances: Floats, counts: NDArray[np.int64]) -> Floats:
+        """Variances of strata, drawn a little towards the mean variance of all players at the same position.
+
+        A player who contributes rarely may show no contribution at all in a few draws; that is not certainty.
+        """
+        shape = (len(variances), self.d, self.d, variances.shape[2])
+        position = np.repeat(variances.reshape(shape).mean(axis=1, keepdims=True), self.d, axis=1).reshape(
+            variances.shape
+        )
+        freedom = (counts - 1.0)[:, None]
+        shrunk = (freedom * variances + PRIOR_FREEDOM * position) / (freedom + PRIOR_FREEDOM)
+        return np.asarray(np.where(freedom > 0, shrunk, 0.0))
+
+    def estimate(self, values: Floats) -> Moments:
+        """Mean over positions of the means of strata."""
+        counts, mean, variance = self._moments(values)
+        variance = self._shrunk(variance, counts)
+        shape = (len(values), self.d, self.d, values.shape[2])
+        parts = (variance / counts[:, None]).reshape(shape) / self.d**2
+        total = parts.sum(axis=2)
+        penalty = (parts**2 / np.maximum(1, counts - 1).reshape(1, self.d, self.d, 1)).sum(axis=2)
+        freedom = np.divide(total**2, penalty, out=np.full_like(total, np.inf), where=penalty > 0)
+        return Moments(mean.reshape(shape).mean(axis=2), total, freedom)
+
+
+def _rounds(missing: NDArray[np.int64], rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Single draws for strata that miss some, in random order, so that a tight budget cuts fairly."""
+    strata = np.repeat(np.arange(len(missing)), np.maximum(0, missing))
+    return [strata[i : i + 1] for i in rng.permutation(len(strata))]

@@ -1,0 +1,145 @@
+"""Which coalitions are evaluated, and evaluating them: each one once, counted, in calls of bounded size.
+
+The budget counts *distinct* coalitions, so estimators register the coalitions that they need in a
+``CoalitionStore``, which knows those already there. The empty and the full coalition are always its first
+two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._typing import Coalitions, Floats
+
+EMPTY, FULL = 0, 1  # positions in every store
+TASKS_PER_JOB = 4  # pieces of work for each parallel worker: enough to even out, few enough to ship the model seldom
+
+PairEvaluator = Callable[[NDArray[np.int64], Coalitions], Floats]
+
+
+class CoalitionStore:
+    """Distinct coalitions in the order in which they were first asked for.
+
+    Parameters
+    ----------
+    d : int
+        Number of players.
+    """
+
+    def __init__(self, d: int) -> None:
+        self.d = d
+        self._positions: dict[bytes, int] = {}
+        self.add(np.array([[False] * d, [True] * d]))
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all 2^d coalitions are here."""
+        return len(self) == 2**self.d
+
+    def add(self, coalitions: Coalitions, limit: int | None = None) -> NDArray[np.int64] | None:
+        """Register coalitions and return their positions, (m,); None, and nothing done, if ``limit`` is too low."""
+        keys = [row.tobytes() for row in np.packbits(coalitions, axis=1)]
+        fresh = [key for key in dict.fromkeys(keys) if key not in self._positions]
+        if limit is not None and len(self) + len(fresh) > limit:
+            return None
+        for key in fresh:
+            self._positions[key] = len(self._positions)
+        return np.array([self._positions[key] for key in keys], dtype=np.int64)
+
+    def since(self, start: int) -> Coalitions:
+        """Coalitions from position ``start`` on, (m, d)."""
+        packed = np.frombuffer(b"".join(islice(self._positions, start, None)), dtype=np.uint8)
+        rows = packed.reshape(-1, -(-self.d // 8))
+        return np.unpackbits(rows, axis=1, count=self.d).astype(bool)
+
+
+class Progress:
+    """A tqdm bar over evaluations; silent when not a terminal, or when ``show`` is False."""
+
+    def __init__(self, show: bool | None, total: int) -> None:
+        from tqdm.auto import tqdm
+
+        disable = None if show is None else not show
+        self._bar = tqdm(total=total, unit="eval", unit_scale=True, disable=disable, leave=False, desc="Shapley")
+
+    def advance(self, count: int) -> None:
+        """Count evaluations that are done or no longer needed."""
+        self._bar.update(count)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.close()
+
+
+@contextmanager
+def progress_bar(show: bool | None, total: int) -> Iterator[Progress]:
+    """Show progress while the block runs; the bar is taken away also on Ctrl-C."""
+    bar = Progress(show, total)
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+def evaluate(
+    game: Any, rows: NDArray[np.int64], coalitions: Coalitions, *, n_jobs: int | None, progress: Progress
+) -> Floats:
+    """Values of every coalition for every row: (r,) and (m, d) -> (r, m, k).
+
+    The r·m pairs are worked off in calls of ``game.pairs_per_call``, within one process or in ``n_jobs``
+    workers of joblib's current backend. A value depends on its own row and coalition only, never on how the
+    work was divided.
+    """
+    total, size = len(rows) * len(coalitions), game.pairs_per_call
+    if total == 0:
+        return np.empty((len(rows), 0, 1))
+    if n_jobs in (None, 1):
+        pieces = _work(game, rows, coalitions, 0, total, progress.advance)
+    else:
+        pieces = _parallel(game, rows, coalitions, n_jobs, size, progress)
+    return np.concatenate(list(pieces)).reshape(len(rows), len(coalitions), -1)
+
+
+def _work(
+    game: Any,
+    rows: NDArray[np.int64],
+    coalitions: Coalitions,
+    start: int,
+    stop: int,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Iterator[Floats]:
+    """Values of pairs start .. stop of the product of rows and coalitions, a call at a time."""
+    evaluate_pairs: PairEvaluator = game.evaluator()
+    for first in range(start, stop, game.pairs_per_call):
+        pairs = np.arange(first, min(stop, first + game.pairs_per_call))
+        yield evaluate_pairs(rows[pairs // len(coalitions)], coalitions[pairs % len(coalitions)])
+        advance(len(pairs))
+
+
+def _work_off(game: Any, rows: NDArray[np.int64], coalitions: Coalitions, start: int, stop: int) -> Floats:
+    return np.concatenate(list(_work(game, rows, coalitions, start, stop)))
+
+
+def _parallel(
+    game: Any, rows: NDArray[np.int64], coalitions: Coalitions, n_jobs: int | None, size: int, progress: Progress
+) -> Iterator[Floats]:
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    total = len(rows) * len(coalitions)
+    n_tasks = min(-(-total // size), TASKS_PER_JOB * effective_n_jobs(n_jobs))
+    # Whole calls for each task, so that dividing the work does not make calls smaller.
+    bounds = np.linspace(0, -(-total // size), n_tasks + 1).round().astype(np.int64) * size
+    bounds[-1] = total
+    tasks = (delayed(_work_off)(game, rows, coalitions, int(a), int(b)) for a, b in pairwise(bounds))
+    for values in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+        progress.advance(len(values))
+        yield values

@@ -1,0 +1,138 @@
+"""Explain the predictions of any model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sharpley._typing import RNG
+from sharpley.games.background import as_background
+from sharpley.games.model import model_function
+from sharpley.games.tabular import MarginalGame
+from sharpley.methods import Method, check_method, method_name
+from sharpley.result import ShapleyEstimate
+from sharpley.shapley import estimate_rows, make_settings
+
+if TYPE_CHECKING:
+    import shap
+
+
+class Explainer:
+    """Shapley values of a model's predictions, with error bars.
+
+    Parameters
+    ----------
+    model : callable, or object with ``predict_proba``, ``decision_function`` or ``predict``
+        Takes tables like the background and returns (rows,) or (rows, outputs). Of an object the first of
+        these methods that it has is called; ``explainer.model_method`` says which.
+    background : table of rows, or Background
+        Features that are absent take the values of these rows: array, pandas or polars frame, or scipy sparse
+        matrix. Use ``Background.sample`` or ``Background.kmeans`` to choose rows from more data.
+    method : str, default "auto"
+        A name in ``sharpley.METHODS``. "auto" enumerates all coalitions if the budget allows, and samples otherwise.
+    groups : mapping of str to list of columns, optional
+        Columns, by name or index, that play as one player: the dummies of one category, say.
+    rng : int, Generator, SeedSequence or None
+        With an int every call uses the same orderings.
+    n_jobs : int, optional
+        Parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.
+    batch_size : int, optional
+        Rows in one model call at most; bounds memory. Results do not depend on it.
+    feature_names, output_names : list of str, optional
+        By default those of the frame and of the model's ``classes_``.
+
+    Examples
+    --------
+    >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1] + X[:, 2], np.zeros((1, 3)), rng=0)
+    >>> estimate = explainer.estimate(np.array([[2.0, 3.0, 1.0]]))
+    >>> estimate.values, estimate.standard_errors, estimate.method
+    (array([[3., 3., 1.]]), array([[0., 0., 0.]]), 'exact')
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        background: Any,
+        *,
+        method: Method = "auto",
+        groups: dict[str, Any] | None = None,
+        rng: RNG = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        feature_names: list[str] | None = None,
+        output_names: list[str] | None = None,
+    ) -> None:
+        self.model = model
+        function = model_function(model)
+        self.model_method = function.name
+        self.background = as_background(background)
+        self.method = check_method(method)
+        self.groups = groups
+        self.rng = rng
+        self.n_jobs = n_jobs
+        self.batch_size = batch_size
+        self.feature_names = feature_names
+        self.output_names = output_names if output_names is not None else function.output_names
+
+    def __call__(
+        self,
+        X: Any,  # noqa: N803 (scikit-learn's name)
+        *,
+        max_evals: int | None = None,
+        tol: float | None = None,
+        progress: bool | None = None,
+    ) -> shap.Explanation:
+        """Explain rows as a ``shap.Explanation`` for shap's plots.
+
+        Parameters
+        ----------
+        X : table
+            Rows to explain, of the background's type.
+        max_evals : int, optional
+            Distinct coalitions to evaluate for each row at most, v(∅) and v(N) included: 20 d by default,
+            1000 d with ``tol``.
+        tol : float, optional
+            Stop with a row when its largest standard error is at most ``tol`` times the range of its values.
+        progress : bool, optional
+            Show a progress bar: by default on a terminal.
+
+        Returns
+        -------
+        shap.Explanation
+            ``error_std`` are standard errors, ``lower_bounds`` and ``upper_bounds`` 95% confidence limits.
+        """
+        from sharpley.adapters.shap import to_explanation
+
+        game = self._game(X)
+        estimate = self._estimate(game, max_evals, tol, progress)
+        return to_explanation(estimate, X, game.players, self._feature_names(game), self.output_names)
+
+    def estimate(
+        self,
+        X: Any,  # noqa: N803 (scikit-learn's name)
+        *,
+        max_evals: int | None = None,
+        tol: float | None = None,
+        progress: bool | None = None,
+    ) -> ShapleyEstimate:
+        """Explain rows as plain arrays: values (rows, d), or (rows, d, outputs). The parameters are those of a call."""
+        return self._estimate(self._game(X), max_evals, tol, progress)
+
+    def _game(self, rows: Any) -> MarginalGame:
+        return MarginalGame(self.model, self.background, rows, groups=self.groups, batch_size=self.batch_size)
+
+    def _estimate(
+        self, game: MarginalGame, max_evals: int | None, tol: float | None, progress: bool | None
+    ) -> ShapleyEstimate:
+        settings = make_settings(self.method, max_evals, tol, self.rng, self.n_jobs, progress)
+        estimate = estimate_rows(game, settings)
+        return estimate.without_output_axis() if game.is_scalar else estimate
+
+    def _feature_names(self, game: MarginalGame) -> list[str] | None:
+        if self.feature_names is None:
+            return game.players.names
+        if len(self.feature_names) != game.d:
+            raise ValueError(f"{len(self.feature_names)} feature_names for {game.d} players")
+        return list(self.feature_names)
+
+    def __repr__(self) -> str:
+        return f"Explainer({self.model_method}, method={method_name(self.method)!r})"

@@ -1,0 +1,8 @@
+"""Games: the protocol, models as games, and classic games with known Shapley values."""
+
+from sharpley.games.background import Background
+from sharpley.games.base import Game
+from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
+from sharpley.games.tabular import MarginalGame
+
+__all__ = ["Airport", "Background", "Game", "Glove", "MarginalGame", "UnanimitySum", "WeightedVoting"]
