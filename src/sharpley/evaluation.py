@@ -99,45 +99,51 @@ def evaluate(
     workers of joblib's current backend. A value depends on its own row and coalition only, never on how the
     work was divided.
     """
-    total, size = len(rows) * len(coalitions), game.pairs_per_call
-    if total == 0:
-        return np.empty((len(rows), 0, 1))
+    total = len(rows) * len(coalitions)
     if n_jobs in (None, 1):
-        pieces = _work(game, rows, coalitions, 0, total, progress.advance)
+        pieces = iter([_work_off(game, rows, coalitions, 0, total, progress.advance)])
     else:
-        pieces = _parallel(game, rows, coalitions, n_jobs, size, progress)
+        pieces = _parallel(game, rows, coalitions, n_jobs, progress)
     return np.concatenate(list(pieces)).reshape(len(rows), len(coalitions), -1)
 
 
-def _work(
+def _work_off(
     game: Any,
     rows: NDArray[np.int64],
     coalitions: Coalitions,
     start: int,
     stop: int,
     advance: Callable[[int], None] = lambda _: None,
-) -> Iterator[Floats]:
-    """Values of pairs start .. stop of the product of rows and coalitions, a call at a time."""
+) -> Floats:
+    """Values of pairs start .. stop of the product of rows and coalitions, (stop − start, k).
+
+    Neighbouring pairs are alike: most estimators ask for coalitions in which one player joins after another.
+    So each slot of a call is given a run of neighbours, one in each call, and the tables of consecutive calls
+    differ by little.
+    """
     evaluate_pairs: PairEvaluator = game.evaluator()
-    for first in range(start, stop, game.pairs_per_call):
-        pairs = np.arange(first, min(stop, first + game.pairs_per_call))
-        yield evaluate_pairs(rows[pairs // len(coalitions)], coalitions[pairs % len(coalitions)])
+    n_calls = -(-(stop - start) // game.pairs_per_call)
+    outputs, order = [], []
+    for call in range(n_calls):
+        pairs = np.arange(start + call, stop, n_calls)
+        outputs.append(evaluate_pairs(rows[pairs // len(coalitions)], coalitions[pairs % len(coalitions)]))
+        order.append(pairs - start)
         advance(len(pairs))
-
-
-def _work_off(game: Any, rows: NDArray[np.int64], coalitions: Coalitions, start: int, stop: int) -> Floats:
-    return np.concatenate(list(_work(game, rows, coalitions, start, stop)))
+    values = np.empty((stop - start, outputs[0].shape[1]))
+    values[np.concatenate(order)] = np.concatenate(outputs)
+    return values
 
 
 def _parallel(
-    game: Any, rows: NDArray[np.int64], coalitions: Coalitions, n_jobs: int | None, size: int, progress: Progress
+    game: Any, rows: NDArray[np.int64], coalitions: Coalitions, n_jobs: int | None, progress: Progress
 ) -> Iterator[Floats]:
     from joblib import Parallel, delayed, effective_n_jobs
 
-    total = len(rows) * len(coalitions)
-    n_tasks = min(-(-total // size), TASKS_PER_JOB * effective_n_jobs(n_jobs))
+    total, size = len(rows) * len(coalitions), game.pairs_per_call
+    n_calls = -(-total // size)
+    n_tasks = min(n_calls, TASKS_PER_JOB * effective_n_jobs(n_jobs))
     # Whole calls for each task, so that dividing the work does not make calls smaller.
-    bounds = np.linspace(0, -(-total // size), n_tasks + 1).round().astype(np.int64) * size
+    bounds = np.linspace(0, n_calls, n_tasks + 1).round().astype(np.int64) * size
     bounds[-1] = total
     tasks = (delayed(_work_off)(game, rows, coalitions, int(a), int(b)) for a, b in pairwise(bounds))
     for values in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):

@@ -8,8 +8,9 @@ background rows) leave it out, so rows are first sorted by the players that can.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,52 +165,59 @@ def from_orderings(
 def estimate_rows(game: Any, settings: Settings) -> ShapleyEstimate:
     """Estimate the Shapley values of every row of ``game`` (see ``RowGames``): arrays (rows, d, k)."""
     varying = game.varying()
-    # Bad budgets are told before the model is called.
-    for players in np.unique(varying, axis=0):
-        _plan(settings, int(players.sum()))
+    sizes = varying.sum(axis=1)
+    # Made before the model is called: a budget that is too small is told at once.
+    plans = {d: _plan(settings, d) for d in {game.d, *sizes.tolist()}}
     ends = game.endpoints()
     n_rows, _, k = ends.shape
     result = _Rows(n_rows, game.d, k)
-    budgets = [_plan(settings, int(players.sum()))[1] for players in varying]
-    with progress_bar(settings.progress, int(sum(max(0, b - 2) for b in budgets))) as bar:
-        for rows, players in _blocks(varying, ends, settings):
-            _Run(_Reduced(game, players), rows, ends[rows], settings, bar).into(result, players)
+    with progress_bar(settings.progress, sum(plans[d].budget - 2 for d in sizes.tolist())) as bar:
+        for rows, players in _blocks(varying, plans, k):
+            _Run(_Reduced(game, players), rows, ends[rows], plans[len(players)], settings, bar).into(result, players)
     _warn_unconverged(result.converged, settings)
-    name = method_name(_plan(settings, game.d)[0])
+    name = method_name(plans[game.d].method)
     return ShapleyEstimate(
         result.values, np.sqrt(result.variances), ends[:, 0], result.n_evals, name, result.converged, result.freedom
     )
 
 
-def _plan(settings: Settings, d: int) -> tuple[Method, int]:
-    """Method and budget for d players that matter; a budget that is too small is an error."""
+class _Plan(NamedTuple):
+    """What is done for games of so many players that matter."""
+
+    method: Method
+    budget: int
+    adaptive: bool
+
+
+def _plan(settings: Settings, d: int) -> _Plan:
+    """Settle method and budget; a budget that is too small is an error."""
     per_player = EVALS_PER_PLAYER if settings.tol is None else EVALS_PER_PLAYER_WITH_TOL
     budget = settings.max_evals if settings.max_evals is not None else per_player * d + 2
-    if d < 2:
-        return resolve(settings.method, d, budget), 2
     method = resolve(settings.method, d, budget)
-    minimum = make_estimator(method, d, np.random.default_rng(0)).minimum
+    if d < 2:  # nothing to estimate
+        return _Plan(method, 2, adaptive=False)
+    trial = make_estimator(method, d, np.random.default_rng(0))
     if settings.max_evals is None:
-        budget = max(budget, minimum)
-    if budget < minimum:
+        budget = max(budget, trial.minimum)
+    if budget < trial.minimum:
         raise ValueError(
             f"max_evals={budget} is too small for method {method_name(method)!r} with {d} players: "
-            f"it needs at least {minimum}"
+            f"it needs at least {trial.minimum}"
         )
-    return method, min(budget, 2**d)
+    return _Plan(method, min(budget, 2**d), trial.adaptive)
 
 
-def _blocks(varying: Coalitions, ends: Floats, settings: Settings) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _blocks(
+    varying: Coalitions, plans: dict[int, _Plan], k: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Rows that are run together, with the players that matter in them."""
-    blocks = []
     patterns, which = np.unique(varying, axis=0, return_inverse=True)
     for index, pattern in enumerate(patterns):
         players, rows = np.flatnonzero(pattern), np.flatnonzero(which.reshape(-1) == index)
-        method, budget = _plan(settings, len(players))
-        alone = len(players) > 1 and make_estimator(method, len(players), np.random.default_rng(0)).adaptive
-        size = 1 if alone else max(1, VALUES_AT_ONCE // (budget * ends.shape[2]))
-        blocks += [(rows[i : i + size], players) for i in range(0, len(rows), size)]
-    return blocks
+        plan = plans[len(players)]
+        size = 1 if plan.adaptive else max(1, VALUES_AT_ONCE // (plan.budget * k))
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size], players
 
 
 class _Reduced:
@@ -247,10 +255,10 @@ class _Run:
     """One run of a method on rows that share their coalitions."""
 
     def __init__(
-        self, game: _Reduced, rows: NDArray[np.int64], ends: Floats, settings: Settings, progress: Progress
+        self, game: _Reduced, rows: NDArray[np.int64], ends: Floats, plan: _Plan, settings: Settings, progress: Progress
     ) -> None:
         self._game, self._rows, self._settings, self._progress = game, rows, settings, progress
-        self._method, self._budget = _plan(settings, game.d)
+        self._method, self._budget = plan.method, plan.budget
         self._values = ends  # (active rows, coalitions, k)
         self._active = np.arange(len(rows))
 

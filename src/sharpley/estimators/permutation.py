@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Coalitions, Floats, Orderings
-from sharpley.estimators.base import Estimator, stack
+from sharpley.estimators.base import Estimator
 from sharpley.evaluation import EMPTY, FULL, CoalitionStore
 from sharpley.statistics import Moments, group_totals, group_weights, grouped_moments
 
 STEPS_AT_ONCE = 32
+ELEMENTS_AT_ONCE = 2**22  # contributions held at once: 32 MB
 FREE_WALKS = 10  # walks through coalitions that are known already cost nothing, but are bounded by this multiple
 
 
@@ -144,12 +145,14 @@ def walk_moments(values: Floats, walks: NDArray[np.int64], sample: Grouped) -> M
         Positions of the coalitions along each walk.
     sample : Grouped
     """
-    weights = sample.weights[:, None, None]
+    n, d = sample.orderings.shape
     totals = group_weights(sample.weights, sample.groups)
-    moments = []
-    for row in values:
-        steps = weights * np.diff(row[walks], axis=1)
-        players = np.empty_like(steps)
-        np.put_along_axis(players, sample.orderings[:, :, None], steps, axis=1)
-        moments.append(grouped_moments(group_totals(players, sample.groups), totals))
-    return stack(moments)
+    players = np.argsort(sample.orderings, axis=1)[:, None, :, None]  # where along its walk each player enters
+    at_once = max(1, ELEMENTS_AT_ONCE // (n * d * values.shape[2]))
+    parts = []
+    for start in range(0, len(values), at_once):
+        steps = np.diff(np.moveaxis(values[start : start + at_once], 0, 1)[walks], axis=1)  # (n, d, rows, k)
+        contributions = np.take_along_axis(np.moveaxis(steps, 2, 1), players, axis=2)
+        weighted = sample.weights[:, None, None, None] * contributions
+        parts.append(grouped_moments(group_totals(weighted, sample.groups), totals))
+    return Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))

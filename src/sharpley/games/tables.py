@@ -108,30 +108,64 @@ class ArrayMixer:
         return np.array([_differs(self._dense(self._rows[[i]]), self._dense_background) for i in range(self.n_rows)])
 
     def mixing(self) -> Callable[[NDArray[np.int64], Coalitions, slice], Any]:
-        """Mix into one buffer, again and again: fresh memory would cost more than the mixing."""
-        buffer = np.empty(0, dtype=self._dtype)
-        compiled = self._dtype.kind in "biuf" and self._dtype.itemsize in (1, 2, 4, 8)
+        """Mix numbers in compiled code, anything else by numpy."""
+        if self._dtype.kind in "biuf" and self._dtype.itemsize in (1, 2, 4, 8):
+            fill = _Buffer(self._dtype).fill
+        else:
+            fill = _fill_by_numpy
 
         def mix(rows: NDArray[np.int64], masks: Coalitions, part: slice) -> Any:
-            nonlocal buffer
-            background = self._dense_background[part]
             present, which = np.unique(rows, return_inverse=True)
             foreground = np.ascontiguousarray(self._dense(self._rows[present]))
-            shape = (len(rows), *background.shape)
-            if not compiled:
-                mixed = np.where(masks[:, None, :], foreground[which][:, None, :], background)
-            else:
-                from sharpley.games._blend import blend
-
-                size = int(np.prod(shape))
-                if buffer.size < size:
-                    buffer = np.empty(size, dtype=self._dtype)
-                mixed = buffer[:size].reshape(shape)
-                bits = f"u{self._dtype.itemsize}"
-                blend(foreground.view(bits), which.reshape(-1), masks, background.view(bits), mixed.view(bits))
-            return self._wrap(mixed.reshape(-1, background.shape[1]))
+            mixed = fill(foreground, which.reshape(-1), rows, masks, self._dense_background, part)
+            return self._wrap(mixed.reshape(-1, masks.shape[1]))
 
         return mix
+
+
+def _fill_by_numpy(
+    foreground: NDArray[Any],
+    which: NDArray[Any],
+    rows: NDArray[Any],
+    masks: Coalitions,
+    background: NDArray[Any],
+    part: slice,
+) -> NDArray[Any]:
+    return np.where(masks[:, None, :], foreground[which][:, None, :], background[part])
+
+
+class _Buffer:
+    """Memory that mixed rows are written to again and again: fresh memory would cost more than the mixing."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        self._mixed = np.empty((0, 0, 0), dtype=dtype)
+        self._part = slice(0, 0)
+
+    def fill(
+        self,
+        foreground: NDArray[Any],
+        which: NDArray[Any],
+        rows: NDArray[Any],
+        masks: Coalitions,
+        background: NDArray[Any],
+        part: slice,
+    ) -> NDArray[Any]:
+        """Mix pairs of rows and masks with a part of the background, (p, b, c)."""
+        from sharpley.games._blend import blend
+
+        shape = (len(rows), *background[part].shape)
+        if shape[0] > len(self._mixed) or shape[1:] != self._mixed.shape[1:]:
+            self._mixed = np.empty(shape, dtype=self._dtype)
+            self._part = slice(0, 0)
+        if part != self._part:  # nothing in the buffer can be kept
+            self._part = part
+            self._last_rows = np.full(len(self._mixed), -1, dtype=np.int64)
+            self._last_masks = np.zeros((len(self._mixed), masks.shape[1]), dtype=bool)
+        bits = f"u{self._dtype.itemsize}"
+        tables = background[part].view(bits), self._mixed.view(bits)
+        blend(foreground.view(bits), which, rows, masks, *tables, self._last_rows, self._last_masks)
+        return self._mixed[: len(rows)]
 
 
 def _differs(row: NDArray[Any], background: NDArray[Any]) -> NDArray[np.bool_]:

@@ -1,0 +1,152 @@
+"""Time and memory around the model calls, beside shap's PermutationExplainer and KernelExplainer, in one run.
+
+    python benchmarks/overhead.py [--quick] [--out docs/results/overhead.md]
+
+For each explainer: total time ÷ time inside ``predict``, distinct coalitions that the budget of 10 d + 2 pays
+for, and extra memory at the peak. Everything is measured in this process; ratios within a row are what
+counts, the machine is noisy.
+"""
+
+import argparse
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import sharpley
+
+BACKGROUND = 100
+ROWS = 30
+
+
+class Timed:
+    """A model function that records its time, its calls and the rows it saw."""
+
+    def __init__(self, function):
+        self.function, self.seconds, self.calls, self.rows = function, 0.0, 0, 0
+
+    def __call__(self, table):
+        start = time.perf_counter()
+        output = self.function(table)
+        self.seconds += time.perf_counter() - start
+        self.calls += 1
+        self.rows += len(table)
+        return output
+
+
+class PeakMemory:
+    """Largest resident memory of this process while the block runs, less that at its start, in MB."""
+
+    def __enter__(self):
+        self._stop, self._start = threading.Event(), _resident()
+        self.peak = 0.0
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def _watch(self):
+        while not self._stop.wait(0.002):
+            self.peak = max(self.peak, _resident() - self._start)
+
+    def __exit__(self, *_):
+        self.peak = max(self.peak, _resident() - self._start)
+        self._stop.set()
+        self._thread.join()
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 1e6
+
+
+def xgboost_model(d, n_rows=5000):
+    from xgboost import XGBRegressor
+
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(n_rows, d))
+    target = table[:, 0] * table[:, 1] + np.abs(table[:, 2 : d // 2 + 2]).sum(axis=1)
+    return XGBRegressor(n_estimators=100, max_depth=6).fit(table, target), table
+
+
+def forest_model(d, n_rows=5000):
+    from sklearn.ensemble import RandomForestRegressor
+
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(n_rows, d))
+    return RandomForestRegressor(100, n_jobs=-1, random_state=0).fit(table, table[:, 0] * table[:, 1]), table
+
+
+def explainers(function, background, budget):
+    """Calls that explain rows with an equal nominal budget."""
+    import shap
+
+    masker = shap.maskers.Independent(background, max_samples=len(background))
+    permutation = shap.PermutationExplainer(function, masker, seed=0)
+    kernel = shap.KernelExplainer(function, background)
+    ours = sharpley.Explainer(function, background, method="antithetic", rng=0)
+    return {
+        "sharpley": lambda rows: ours.estimate(rows, max_evals=budget),
+        "shap Permutation": lambda rows: permutation(rows, max_evals=budget, silent=True),
+        "shap Kernel": lambda rows: kernel.shap_values(rows, nsamples=budget, silent=True, l1_reg=False),
+    }
+
+
+def measure(make_model, d, n_background, n_rows, repeats):
+    """One row of results for each explainer; the best of some repeats."""
+    model, table = make_model(d)
+    background, rows, budget = table[:n_background], table[-n_rows:], 10 * d + 2
+    results = []
+    for name in explainers(model.predict, background, budget):
+        best = None
+        for _ in range(repeats):
+            timed = Timed(model.predict)
+            explain = explainers(timed, background, budget)[name]
+            explain(rows[:1])  # imports and compiles
+            timed.seconds = timed.calls = timed.rows = 0
+            with PeakMemory() as memory:
+                start = time.perf_counter()
+                explain(rows)
+                total = time.perf_counter() - start
+            result = (total / timed.seconds, total, timed.calls, timed.rows / n_background / n_rows, memory.peak)
+            best = result if best is None or result[0] < best[0] else best
+        results.append((name, d, n_background, budget, *best))
+    return results
+
+
+def markdown(title, results):
+    lines = [
+        f"**{title}**", "", "| explainer | d | background | budget | total ÷ predict | seconds | calls |
+        coalitions paid per row | peak MB |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name, d, n_background, budget, ratio, total, calls, paid, peak in results:
+        lines.append(
+            f"| {name} | {d} | {n_background} | {budget} | {ratio:.3f} | {total:.2f} | {calls} | {paid:.0f} |
+            {peak:.0f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    sizes = [(8, BACKGROUND)] if options.quick else [(8, BACKGROUND), (32, BACKGROUND), (100, BACKGROUND)]
+    rows, repeats = (1, 1) if options.quick else (ROWS, 3)
+    parts = [
+        markdown("XGBoost, 100 trees", [r for d, b in sizes for r in measure(xgboost_model, d, b, rows, repeats)]),
+    ]
+    if not options.quick:
+        parts.append(markdown("XGBoost, large background", measure(xgboost_model, 100, 1000, 3, 1)))
+        parts.append(markdown("A random forest (costly calls)", measure(forest_model, 10, BACKGROUND, 5, 1)))
+    page = "\n".join(parts)
+    print(page)
+    if options.out:
+        options.out.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
