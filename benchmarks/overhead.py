@@ -116,15 +116,11 @@ def measure(make_model, d, n_background, n_rows, repeats):
 
 
 def markdown(title, results):
-    lines = [
-        f"**{title}**", "", "| explainer | d | background | budget | total ÷ predict | seconds | calls |
-        coalitions paid per row | peak MB |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
+    header = "explainer | d | background | budget | total ÷ predict | seconds | calls | coalitions per row | peak MB"
+    lines = [f"**{title}**", "", f"| {header} |", "|---|" + "--:|" * 8]
     for name, d, n_background, budget, ratio, total, calls, paid, peak in results:
-        lines.append(
-            f"| {name} | {d} | {n_background} | {budget} | {ratio:.3f} | {total:.2f} | {calls} | {paid:.0f} |
-            {peak:.0f} |"
-        )
+        cells = (name, d, n_background, budget, f"{ratio:.3f}", f"{total:.2f}", calls, f"{paid:.0f}", f"{peak:.0f}")
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 
 

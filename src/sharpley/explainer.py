@@ -42,6 +42,7 @@ class Explainer:
 
     Examples
     --------
+    >>> import numpy as np
     >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1] + X[:, 2], np.zeros((1, 3)), rng=0)
     >>> estimate = explainer.estimate(np.array([[2.0, 3.0, 1.0]]))
     >>> estimate.values, estimate.standard_errors, estimate.method

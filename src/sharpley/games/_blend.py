@@ -9,6 +9,27 @@ REWRITE_SHARE = 8  # from a change of 1/8 of the columns on, writing whole rows 
 
 
 @njit(cache=True)
+def _change_columns(row, mask, last_mask, background, out):  # type: ignore[no-untyped-def]
+    for j in range(len(mask)):
+        if mask[j] and not last_mask[j]:
+            out[:, j] = row[j]
+        elif last_mask[j] and not mask[j]:
+            out[:, j] = background[:, j]
+
+
+@njit(cache=True)
+def _write_rows(row, mask, background, out, keep, take):  # type: ignore[no-untyped-def]
+    zero = out.dtype.type(0)
+    for j in range(len(mask)):
+        all_ones = ~zero if mask[j] else zero
+        keep[j] = ~all_ones
+        take[j] = row[j] & all_ones
+    for b in range(background.shape[0]):
+        for j in range(len(mask)):
+            out[b, j] = (background[b, j] & keep[j]) | take[j]
+
+
+@njit(cache=True)
 def blend(foreground, which, rows, masks, background, out, last_rows, last_masks):  # type: ignore[no-untyped-def]
     """Fill ``out[p]`` with the background rows, the masked columns taken from a row of the foreground.
 
@@ -32,26 +53,11 @@ def blend(foreground, which, rows, masks, background, out, last_rows, last_masks
     n_columns = masks.shape[1]
     keep = np.empty(n_columns, out.dtype)
     take = np.empty(n_columns, out.dtype)
-    zero = out.dtype.type(0)
     for p in range(masks.shape[0]):
-        changed = 0
-        for j in range(n_columns):
-            changed += masks[p, j] != last_masks[p, j]
+        changed = np.sum(masks[p] != last_masks[p])
         if rows[p] == last_rows[p] and changed * REWRITE_SHARE <= n_columns:
-            for j in range(n_columns):
-                if masks[p, j] and not last_masks[p, j]:
-                    for b in range(background.shape[0]):
-                        out[p, b, j] = foreground[which[p], j]
-                elif last_masks[p, j] and not masks[p, j]:
-                    for b in range(background.shape[0]):
-                        out[p, b, j] = background[b, j]
+            _change_columns(foreground[which[p]], masks[p], last_masks[p], background, out[p])
         else:
-            for j in range(n_columns):
-                all_ones = ~zero if masks[p, j] else zero
-                keep[j] = ~all_ones
-                take[j] = foreground[which[p], j] & all_ones
-            for b in range(background.shape[0]):
-                for j in range(n_columns):
-                    out[p, b, j] = (background[b, j] & keep[j]) | take[j]
+            _write_rows(foreground[which[p]], masks[p], background, out[p], keep, take)
         last_rows[p] = rows[p]
         last_masks[p] = masks[p]
