@@ -167,7 +167,7 @@ def estimate_rows(game: Any, settings: Settings) -> ShapleyEstimate:
     varying = game.varying()
     sizes = varying.sum(axis=1)
     # Made before the model is called: a budget that is too small is told at once.
-    plans = {d: _plan(settings, d) for d in {game.d, *sizes.tolist()}}
+    plans = {d: _plan(settings, d) for d in sorted(set(sizes.tolist()))}
     ends = game.endpoints()
     n_rows, _, k = ends.shape
     result = _Rows(n_rows, game.d, k)
@@ -175,7 +175,7 @@ def estimate_rows(game: Any, settings: Settings) -> ShapleyEstimate:
         for rows, players in _blocks(varying, plans, k):
             _Run(_Reduced(game, players), rows, ends[rows], plans[len(players)], settings, bar).into(result, players)
     _warn_unconverged(result.converged, settings)
-    name = method_name(plans[game.d].method)
+    name = method_name(plans[max(plans)].method)
     return ShapleyEstimate(
         result.values, np.sqrt(result.variances), ends[:, 0], result.n_evals, name, result.converged, result.freedom
     )

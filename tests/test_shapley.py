@@ -1,0 +1,350 @@
+"""Shapley values of games: axioms, budgets, tolerance, calibration, mistakes."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sharpley
+from sharpley import METHODS, SAMPLERS, KernelHerding, Spearman, from_orderings, shapley_values
+from sharpley.estimators import OwenEstimator, OwenHalvedEstimator
+from sharpley.evaluation import CoalitionStore
+from sharpley.games import Airport, Glove, UnanimitySum, WeightedVoting
+from sharpley.methods import make_estimator
+
+SAMPLED = [m for m in METHODS if m not in ("auto", "exact")]
+NOT_ADAPTIVE = [m for m in METHODS if m not in ("auto", "stratified")]
+EFFICIENT = [*SAMPLERS, "exact"]
+
+
+class TableGame:
+    """Any game: a value for each of the 2^d coalitions, and a record of what was asked for."""
+
+    def __init__(self, table):
+        self.table, self.d = np.asarray(table), int(np.log2(len(table)))
+        self.asked = []
+
+    def __call__(self, coalitions):
+        index = coalitions @ (1 << np.arange(self.d))
+        self.asked += index.tolist()
+        return self.table[index]
+
+
+@st.composite
+def table_games(draw, max_d=6):
+    d = draw(st.integers(1, max_d))
+    seed = draw(st.integers(0, 2**32 - 1))
+    scale = draw(st.sampled_from([1e-9, 1.0, 1e9]))
+    return TableGame(scale * np.random.default_rng(seed).normal(size=2**d))
+
+
+def solve(game, method, seed=0, **options):
+    budget = 60 * game.d**2 + 10
+    return shapley_values(game, game.d, method=method, max_evals=budget, rng=seed, **options)
+
+
+@pytest.mark.parametrize("method", EFFICIENT)
+@settings(max_examples=25)
+@given(game=table_games())
+def test_efficiency(method, game):
+    estimate = solve(game, method)
+    total = game.table[-1] - game.table[0]
+    assert estimate.values.sum() == pytest.approx(total, rel=1e-9, abs=1e-9 * np.abs(game.table).max())
+    assert estimate.base_values == game.table[0]
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "auto"])
+@settings(max_examples=25)
+@given(game=table_games(max_d=5), position=st.integers(0, 5))
+def test_dummy_players_get_nothing(method, game, position):
+    d = game.d + 1
+    player = position % d
+    wider = lambda coalitions: game(np.delete(coalitions, player, axis=1))  # noqa: E731
+    estimate = shapley_values(wider, d, method=method, max_evals=60 * d**2 + 10, rng=0)
+    assert abs(estimate.values[player]) <= 1e-12 * np.abs(game.table).max()
+
+
+@pytest.mark.parametrize("method", NOT_ADAPTIVE)
+@settings(max_examples=25)
+@given(game=table_games(max_d=5), seed=st.integers(0, 1000))
+def test_linearity(method, game, seed):
+    other = TableGame(np.random.default_rng(seed).normal(size=len(game.table)))
+    both = TableGame(2 * game.table - 3 * other.table)
+    parts = [solve(g, method).values for g in (game, other, both)]
+    scale = np.abs(both.table).max() + 3 * np.abs(other.table).max()
+    np.testing.assert_allclose(2 * parts[0] - 3 * parts[1], parts[2], atol=1e-9 * scale)
+
+
+@settings(max_examples=25)
+@given(game=table_games(max_d=6), data=st.data())
+def test_symmetry_of_exact_values(game, data):
+    """Relabelling the players relabels the values; so equal players get equal values."""
+    relabelling = np.array(data.draw(st.permutations(range(game.d))))
+    moved = lambda coalitions: game(coalitions[:, relabelling])  # noqa: E731
+    values = solve(game, "exact").values
+    again = shapley_values(moved, game.d, method="exact", max_evals=2**game.d).values
+    np.testing.assert_allclose(again[relabelling], values, atol=1e-9 * np.abs(game.table).max())
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "auto"])
+@pytest.mark.parametrize("d", [2, 3, 4, 7])
+def test_every_coalition_is_evaluated_once_and_counted(method, d):
+    game = TableGame(np.random.default_rng(d).normal(size=2**d))
+    estimator = make_estimator(method, d, np.random.default_rng(0))
+    for budget in {estimator.minimum, estimator.minimum + 7, 2**d, 10_000}:
+        if budget < estimator.minimum:
+            continue
+        game.asked.clear()
+        estimate = shapley_values(game, d, method=method, max_evals=budget, rng=1)
+        assert len(game.asked) == len(set(game.asked)) == estimate.n_evals <= min(budget, 2**d)
+        assert {0, 2**d - 1} <= set(game.asked)
+
+
+@pytest.mark.parametrize("method", ["monte-carlo", "antithetic", "orthogonal", "sobol", "owen"])
+def test_budget_is_spent(method):
+    """No further step would have fitted."""
+    game = Airport(tuple(range(1, 13)))
+    estimate = shapley_values(game, 12, method=method, max_evals=500, rng=0)
+    longest = {"antithetic": 22, "orthogonal": 22, "owen": 16 * 13}.get(method, 11)
+    assert 500 - longest < estimate.n_evals <= 500
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_player_takes_all(method):
+    estimate = shapley_values(lambda c: 3.0 + 2.0 * c[:, 0], 1, method=method, rng=0)
+    assert estimate.values.tolist() == [2.0]
+    assert estimate.standard_errors.tolist() == [0.0]
+    assert estimate.n_evals == 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_outputs_are_many_games(method):
+    games = [Airport((1.0, 2.0, 3.0, 7.0, 9.0)), Glove(2, 3)]
+    both = shapley_values(lambda c: np.stack([g(c) for g in games], axis=1), 5, method=method, max_evals=800, rng=0)
+    assert both.values.shape == both.standard_errors.shape == (5, 2)
+    assert both.base_values.shape == (2,)
+    if method != "stratified":  # whose choice of coalitions serves both
+        for k, game in enumerate(games):
+            alone = shapley_values(game, 5, method=method, max_evals=800, rng=0)
+            np.testing.assert_allclose(both.values[:, k], alone.values, atol=1e-12)
+            np.testing.assert_allclose(both.standard_errors[:, k], alone.standard_errors, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_same_seed_same_result(method):
+    game = UnanimitySum.random(9, n_terms=20, max_order=4, rng=0)
+    budget = 512 if method == "exact" else 300
+    first, second, other = (shapley_values(game, 9, method=method, max_evals=budget, rng=s) for s in (5, 5, 6))
+    np.testing.assert_array_equal(first.values, second.values)
+    np.testing.assert_array_equal(first.standard_errors, second.standard_errors)
+    if first.method != "exact":
+        assert (first.values != other.values).any()
+
+
+def test_auto_is_exact_when_everything_fits():
+    game = Glove(3, 4)
+    assert shapley_values(game, 7, max_evals=128).method == "exact"
+    sampled = shapley_values(game, 7, max_evals=127, rng=0)
+    assert sampled.method == "antithetic"
+    assert sampled.n_evals <= 127
+
+
+def test_pairs_are_exact_for_pairwise_interactions():
+    game = UnanimitySum.random(9, n_terms=30, max_order=2, rng=0)
+    estimate = shapley_values(game, 9, method="antithetic", max_evals=60, rng=0)
+    np.testing.assert_allclose(estimate.values, game.shapley_values(), atol=1e-12)
+    np.testing.assert_allclose(estimate.standard_errors, 0, atol=1e-12)
+
+
+VOTES = WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30)
+CALIBRATION = {
+    "airport": Airport(tuple(np.arange(1.0, 13.0))),
+    "voting": VOTES,
+    "interactions": UnanimitySum.random(12, n_terms=60, max_order=6, rng=1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALIBRATION)
+@pytest.mark.parametrize("method", SAMPLED)
+def test_intervals_cover_what_they_say(method, name):
+    """95% intervals over 200 seeds and 12 players: coverage between 0.90 and 0.99; and no bias."""
+    game = CALIBRATION[name]
+    truth = game.shapley_values()
+    runs = [shapley_values(game, game.d, method=method, max_evals=1200, rng=seed) for seed in range(200)]
+    limits = np.array([run.interval(0.95) for run in runs])
+    covered = (limits[:, 0] - 1e-12 <= truth) & (truth <= limits[:, 1] + 1e-12)
+    assert 0.90 <= covered.mean() <= 0.99
+    values = np.array([run.values for run in runs])
+    if method != "stratified":  # unbiased only asymptotically
+        error = np.abs(values.mean(axis=0) - truth) / (values.std(axis=0, ddof=1) / np.sqrt(len(runs)) + 1e-12)
+        assert error.max() < 4.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["monte-carlo", "antithetic", "orthogonal"])
+def test_intervals_cover_after_stopping_by_tolerance(method):
+    game = CALIBRATION["interactions"]
+    truth = game.shapley_values()
+    runs = [shapley_values(game, game.d, method=method, tol=0.03, rng=seed) for seed in range(200)]
+    assert all(run.converged for run in runs)
+    limits = np.array([run.interval(0.95) for run in runs])
+    covered = (limits[:, 0] - 1e-12 <= truth) & (truth <= limits[:, 1] + 1e-12)
+    assert 0.90 <= covered.mean() <= 0.99
+
+
+@pytest.mark.parametrize("method", [*SAMPLERS, "owen", "owen-halved", "stratified"])
+def test_tolerance_stops_early_and_is_kept(method):
+    game = UnanimitySum.random(12, n_terms=30, max_order=4, rng=2)
+    loose, tight = (shapley_values(game, 12, method=method, tol=tol, rng=0) for tol in (0.2, 0.04))
+    assert loose.converged
+    assert tight.converged
+    assert loose.n_evals <= tight.n_evals
+    for run, tol in ((loose, 0.2), (tight, 0.04)):
+        assert run.standard_errors.max() <= tol * np.ptp(run.values)
+
+
+def test_tolerance_that_is_not_met_warns_and_says_so():
+    with pytest.warns(RuntimeWarning, match=r"1 of 1 rows did not reach tol=1e-06; raise max_evals"):
+        estimate = shapley_values(VOTES, VOTES.d, method="monte-carlo", tol=1e-6, max_evals=300, rng=0)
+    assert not estimate.converged
+    assert estimate.n_evals <= 300
+
+
+def test_constant_games_converge_at_once():
+    estimate = shapley_values(lambda c: np.full(len(c), 4.0), 30, tol=0.01, rng=0)
+    assert estimate.converged
+    assert estimate.values.tolist() == [0.0] * 30
+
+
+@pytest.mark.parametrize("estimator", [OwenEstimator, OwenHalvedEstimator])
+def test_trapezoid_rule_integrates_smooth_games(estimator):
+    """v(S) = |S|² has linear e_i(q), which the trapezoid rule integrates exactly; only the sampling of E_q varies."""
+    game = lambda c: c.sum(axis=1).astype(float) ** 2  # noqa: E731
+    method = partial(estimator, rule="trapezoid", intervals=4)
+    runs = [shapley_values(game, 10, method=method, max_evals=1000, rng=seed).values for seed in range(100)]
+    spread = np.std(runs, axis=0) / 10
+    assert (np.abs(np.mean(runs, axis=0) - 10.0) < 4.5 * spread + 1e-9).all()
+
+
+def test_rules_differ_where_the_paper_says():
+    """One interval: the trapezoid rule sees only ∅ and N, and is biased; the uniform rule is not."""
+    game = Airport((1.0, 2.0, 4.0, 8.0, 9.0, 10.0))
+    trapezoid = partial(OwenEstimator, rule="trapezoid", intervals=1)
+    biased = shapley_values(game, 6, method=trapezoid, max_evals=60, rng=0)
+    assert biased.standard_errors.max() < 1e-12  # its bias does not show
+    assert np.abs(biased.values - game.shapley_values()).max() > 0.5
+    with pytest.raises(ValueError, match="unknown rule 'simpson'; choose one of 'uniform', 'trapezoid'"):
+        OwenEstimator(4, rule="simpson")
+
+
+def test_settings_are_given_by_partial():
+    game = Glove(3, 4)
+    method = partial(KernelHerding, kernel=Spearman(), n_candidates=3)
+    estimate = shapley_values(game, 7, method=method, max_evals=100, rng=0)
+    assert estimate.method == "KernelHerding"
+    np.testing.assert_allclose(estimate.values, game.shapley_values(), atol=5 * estimate.standard_errors.max())
+
+
+def test_from_orderings_is_the_mean_of_walks():
+    game = UnanimitySum.random(5, n_terms=9, max_order=5, rng=3)
+    orderings = sharpley.MonteCarlo(5, rng=0).random(20)
+    weights = np.random.default_rng(0).random(20)
+    expected = np.zeros(5)
+    for ordering, weight in zip(orderings, weights / weights.sum(), strict=True):
+        coalition = np.zeros((1, 5), dtype=bool)
+        for player in ordering:
+            before = game(coalition)[0]
+            coalition[0, player] = True
+            expected[player] += weight * (game(coalition)[0] - before)
+    estimate = from_orderings(game, orderings, weights)
+    np.testing.assert_allclose(estimate.values, expected)
+    assert np.isnan(estimate.standard_errors).all()
+
+
+def test_from_orderings_with_groups_has_standard_errors():
+    game = UnanimitySum.random(5, n_terms=9, max_order=5, rng=3)
+    pairs = sharpley.Antithetic(5, rng=0).random(40)
+    estimate = from_orderings(game, pairs, groups=np.arange(40) // 2)
+    singles = np.array([from_orderings(game, pairs[i : i + 2]).values for i in range(0, 40, 2)])
+    np.testing.assert_allclose(estimate.standard_errors, singles.std(axis=0, ddof=1) / np.sqrt(20))
+    np.testing.assert_allclose(from_orderings(game, sharpley.all_orderings(5)).values, game.shapley_values())
+
+
+def test_interval_uses_students_t():
+    from scipy.stats import t
+
+    estimate = shapley_values(VOTES, VOTES.d, method="sobol", max_evals=500, rng=0)
+    lower, upper = estimate.interval(0.9)
+    freedom = estimate.degrees_of_freedom
+    np.testing.assert_allclose(freedom, 4, rtol=0.02)
+    np.testing.assert_allclose(upper - estimate.values, t(freedom).ppf(0.95) * estimate.standard_errors)
+    np.testing.assert_allclose(estimate.values - lower, upper - estimate.values)
+    with pytest.raises(ValueError, match="level must lie between 0 and 1, got 95; for 95% give 0.95"):
+        estimate.interval(95)
+
+
+def test_exact_intervals_have_no_width():
+    estimate = shapley_values(Glove(2, 2), 4)
+    for limit in estimate.interval():
+        np.testing.assert_array_equal(limit, estimate.values)
+
+
+def test_results_are_frozen():
+    with pytest.raises(AttributeError):
+        shapley_values(Glove(1, 1), 2).values = 0
+
+
+def test_store_numbers_coalitions_once():
+    store = CoalitionStore(10)
+    rng = np.random.default_rng(0)
+    coalitions = rng.random((300, 10)) < 0.5
+    positions = store.add(coalitions)
+    np.testing.assert_array_equal(store.since(0)[positions], coalitions)
+    assert len(store) == len({tuple(c) for c in coalitions.tolist()} | {(False,) * 10, (True,) * 10})
+    before = len(store)
+    assert store.add(np.eye(10, dtype=bool), limit=before) is None or len(store) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"max_evals": 5}, ValueError, r"max_evals=5 is too small for method 'antithetic' with 6 players.*at least 22"),
+        ({"max_evals": 5, "method": "monte-carlo"}, ValueError, "at least 12"),
+        ({"max_evals": 63, "method": "exact"}, ValueError, "at least 64"),
+        ({"max_evals": 20, "method": "stratified"}, ValueError, "at least 64"),
+        ({"max_evals": 1}, ValueError, "max_evals must be at least 2, got 1"),
+        ({"max_evals": 2.5}, TypeError, "max_evals must be an integer, got 2.5"),
+        ({"tol": 0}, ValueError, "tol must be positive, such as 0.01, got 0"),
+        ({"tol": float("nan")}, ValueError, "tol must be positive"),
+        ({"method": "shapley"}, ValueError, "unknown method 'shapley'; choose one of 'auto', 'monte-carlo'"),
+        ({"method": 3}, TypeError, "method must be a name or a sampler class"),
+        ({"method": lambda d, rng: 7}, TypeError, "must make a Sampler or an Estimator"),
+    ],
+)
+def test_bad_arguments_are_named_before_the_game_is_called(arguments, error, message):
+    def never(coalitions):
+        raise AssertionError("the game was called")
+
+    with pytest.raises(error, match=message):
+        shapley_values(never, 6, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("game", "error", "message"),
+    [
+        (lambda c: c[:-1, 0], ValueError, r"shape \(2,\) or \(2, k\) for 2 coalitions, got \(1,\)"),
+        (
+            lambda c: np.full(len(c), np.nan),
+            ValueError,
+            r"finite values, got \[nan\] for the coalition of players \[\]",
+        ),
+        (lambda c: np.array(["a"] * len(c)), TypeError, "the game must return numbers, got dtype <U1"),
+        (7, TypeError, "game must be callable"),
+    ],
+)
+def test_bad_games_are_named(game, error, message):
+    with pytest.raises(error, match=message):
+        shapley_values(game, 4)
