@@ -1,3 +1,4 @@
+import html
 import io
 
 import numpy as np
@@ -104,13 +105,35 @@ def test_bad_files_are_named(text, message):
     assert message in call("discrepancy", "-", stdin=text, code=2).stderr
 
 
+@pytest.mark.filterwarnings("ignore:The set_:PendingDeprecationWarning")  # shap's, of matplotlib's colour maps
 def test_demo_makes_a_table_and_a_picture(tmp_path, monkeypatch):
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
     from sharpley import demo
 
+    monkeypatch.setattr(demo, "PATIENTS", 8)
+    monkeypatch.setattr(demo, "SEEDS", 2)
     monkeypatch.setattr(demo, "SIZES", (5, 10))
+    before = mpl.get_backend(), plt.isinteractive()
     out = call("demo", "--out", tmp_path).stdout
-    assert "orthogonal" in out
-    assert (tmp_path / "discrepancy.png").stat().st_size > 10_000
+    assert (mpl.get_backend(), plt.isinteractive(), plt.get_fignums()) == (*before, [])
+    assert "body mass index" in out
+    assert "evaluations instead of 1024" in out
+    assert (tmp_path / "index.html").as_uri() in out
+    for name in ("beeswarm", "waterfall", "intervals", "discrepancy"):
+        assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert page.count('src="data:image/png;base64,') == page.count("src=") == 4
+    code = html.unescape(page.partition("<pre><code>")[2].partition("</code></pre>")[0])
+    monkeypatch.setattr(plt, "show", plt.close)
+    shown = {}
+    exec(code, shown)
+    for name, value, exact in zip(demo.FEATURES, shown["estimate"].values, shown["exact"].values, strict=True):
+        row = next(line for line in out.splitlines() if line.strip().startswith(f"{name}  "))
+        assert f" {value:+.2f} ±" in row
+        assert f" {exact:+.2f} " in row
 
 
 def test_table_of_discrepancies_has_the_papers_figures_beside_ours(tmp_path, monkeypatch):

@@ -50,6 +50,15 @@ def test_blocks_of_rows_and_any_batch_size(batch_size):
     np.testing.assert_allclose(game(coalitions), expected)
 
 
+def test_background_rows_may_have_weights():
+    weights = np.array([0.5, 0.0, 2.0, 1.0])
+    coalitions = all_coalitions(5)
+    game = MarginalGame(interaction, Background(DATA[:4], weights), DATA[[10]])
+    np.testing.assert_allclose(game(coalitions), slow_values(interaction, DATA[:4], DATA[10], coalitions, weights))
+    with pytest.raises(ValueError, match="background weights must be 4 numbers of at least 0"):
+        MarginalGame(interaction, Background(DATA[:4], weights - 1), DATA[[10]])
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int16, np.uint8, bool])
 def test_numbers_of_every_type_reach_the_model_as_they_are(dtype):
     table = (RNG.random((20, 12)) * 3).astype(dtype)
@@ -344,7 +353,7 @@ def test_background_summaries():
     assert explainer.estimate(DATA[:1]).base_values[0] == pytest.approx(expected[0])
     with pytest.raises(TypeError, match=r"got the number 100; say how to choose them: Background.sample\(data, 100\)"):
         Explainer(interaction, 100)
-    with pytest.raises(TypeError, match="k-means needs a table of finite numbers; use Background.sample"):
+    with pytest.raises(TypeError, match=r"k-means needs a table of finite numbers; use Background\.sample"):
         Background.kmeans(FRAME, 5)
 
 
@@ -459,6 +468,19 @@ def test_progress_is_silent_unless_asked_for(capsys):
     assert capsys.readouterr() == ("", "")
     explainer.estimate(DATA[5:7], progress=True)
     assert "Shapley:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["antithetic", "stratified", "owen", "sobol"])
+@pytest.mark.parametrize("tol", [None, 0.5])
+def test_progress_ends_where_it_said_it_would(method, tol, monkeypatch):
+    from sharpley import evaluation
+
+    seen = []
+    monkeypatch.setattr(evaluation.Progress, "__init__", lambda self, show, total: seen.append(-total))
+    monkeypatch.setattr(evaluation.Progress, "advance", lambda self, count: seen.append(count))
+    monkeypatch.setattr(evaluation.Progress, "close", lambda self: None)
+    Explainer(wide_model, WIDE[:4], method=method, rng=0).estimate(WIDE[20:23], max_evals=800, tol=tol)
+    assert sum(seen) == 0
 
 
 def test_repr_says_what_is_called():

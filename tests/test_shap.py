@@ -92,7 +92,7 @@ PLOTS = {
     "scatter": lambda e: shap.plots.scatter(e[:, 2], show=False),
     "scatter coloured": lambda e: shap.plots.scatter(e[:, 2], color=e[:, 3], show=False),
     "force": lambda e: shap.plots.force(e[0], matplotlib=True, show=False),
-    "force of many": lambda e: shap.plots.force(e),
+    "force of many": shap.plots.force,
     "decision": lambda e: shap.plots.decision(
         float(e.base_values[0]), e.values, feature_names=list(e.feature_names), show=False
     ),

@@ -206,6 +206,22 @@ def test_tolerance_stops_early_and_is_kept(method):
         assert run.standard_errors.max() <= tol * np.ptp(run.values)
 
 
+def test_tolerance_is_relative_to_the_values():
+    game = UnanimitySum.random(12, n_terms=30, max_order=4, rng=2)
+    runs = [
+        shapley_values(lambda c, s=s: s * game(c), 12, method="antithetic", tol=0.05, rng=0) for s in (1e-6, 1, 1e6)
+    ]
+    assert runs[0].n_evals == runs[1].n_evals == runs[2].n_evals
+
+
+def test_stratified_coalitions_have_their_size_and_leave_the_player_out():
+    estimator = make_estimator("stratified", 7, np.random.default_rng(0))
+    strata = np.arange(49)
+    coalitions = estimator._random_coalitions(strata // 7, strata % 7)
+    assert coalitions.sum(axis=1).tolist() == (strata % 7).tolist()
+    assert not coalitions[strata, strata // 7].any()
+
+
 def test_tolerance_that_is_not_met_warns_and_says_so():
     with pytest.warns(RuntimeWarning, match=r"1 of 1 rows did not reach tol=1e-06; raise max_evals"):
         estimate = shapley_values(VOTES, VOTES.d, method="monte-carlo", tol=1e-6, max_evals=300, rng=0)
@@ -220,13 +236,22 @@ def test_constant_games_converge_at_once():
 
 
 @pytest.mark.parametrize("estimator", [OwenEstimator, OwenHalvedEstimator])
-def test_trapezoid_rule_integrates_smooth_games(estimator):
-    """v(S) = |S|² has linear e_i(q), which the trapezoid rule integrates exactly; only the sampling of E_q varies."""
-    game = lambda c: c.sum(axis=1).astype(float) ** 2  # noqa: E731
-    method = partial(estimator, rule="trapezoid", intervals=4)
-    runs = [shapley_values(game, 10, method=method, max_evals=1000, rng=seed).values for seed in range(100)]
-    spread = np.std(runs, axis=0) / 10
-    assert (np.abs(np.mean(runs, axis=0) - 10.0) < 4.5 * spread + 1e-9).all()
+def test_trapezoid_rule_is_the_trapezoid_rule(estimator):
+    """v(S) = |S|³: e_i(q) = 3 E[X²] + 3 E[X] + 1 with X ~ Bin(d−1, q); the sweeps must average to its trapezoid sum."""
+    d, intervals = 10, 3
+    top = 1.0 if estimator is OwenEstimator else 0.5
+    q = np.linspace(0, top, intervals + 1)
+    nodes = np.concatenate([q, 1 - q]) if top < 1 else q
+    weights = np.tile([0.5, *[1.0] * (intervals - 1), 0.5], len(nodes) // len(q))
+    others = d - 1
+    contribution = 3 * (others * nodes * (1 - nodes) + (others * nodes) ** 2) + 3 * others * nodes + 1
+    expected = np.average(contribution, weights=weights)
+
+    method = partial(estimator, rule="trapezoid", intervals=intervals)
+    cubes = lambda c: c.sum(axis=1).astype(float) ** 3  # noqa: E731
+    runs = [shapley_values(cubes, d, method=method, max_evals=900, rng=seed).values.mean() for seed in range(200)]
+    assert np.mean(runs) == pytest.approx(expected, abs=4 * np.std(runs) / np.sqrt(200))
+    assert abs(expected - 100.0) > 5 * np.std(runs) / np.sqrt(200)  # the rule's bias: φ_i is d² = 100
 
 
 def test_rules_differ_where_the_paper_says():
@@ -282,7 +307,7 @@ def test_interval_uses_students_t():
     np.testing.assert_allclose(freedom, 4, rtol=0.02)
     np.testing.assert_allclose(upper - estimate.values, t(freedom).ppf(0.95) * estimate.standard_errors)
     np.testing.assert_allclose(estimate.values - lower, upper - estimate.values)
-    with pytest.raises(ValueError, match="level must lie between 0 and 1, got 95; for 95% give 0.95"):
+    with pytest.raises(ValueError, match=r"level must lie between 0 and 1, got 95; for 95% give 0\.95"):
         estimate.interval(95)
 
 
