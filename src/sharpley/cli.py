@@ -30,7 +30,7 @@ def _plain_errors() -> Iterator[None]:
     """Show what the user can mend as one line; anything else is a defect and keeps its traceback."""
     try:
         yield
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, ImportError) as error:
         typer.echo(f"sharpley: {error}", err=True)
         raise typer.Exit(2) from error
 
@@ -108,9 +108,9 @@ def reproduce(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("sharpley-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the page and its pictures.")] = Path("sharpley-demo"),
 ) -> None:
-    """Draw orderings with every method and compare their discrepancies."""
+    """Explain a model with error bars and check them against the exact values: a table, pictures and a page."""
     from sharpley.demo import run
 
     with _plain_errors():

@@ -86,7 +86,7 @@ def shapley_values(
         A name in ``sharpley.METHODS``, or a sampler class or ``functools.partial`` of one. "auto" enumerates
         all 2^d coalitions if the budget allows, and samples pairs of orderings otherwise.
     max_evals : int, optional
-        Distinct coalitions to evaluate at most, v(∅) and v(N) included. 20 d by default, 1000 d with ``tol``.
+        Distinct coalitions to evaluate at most, v(∅) and v(N) included. 20 d + 2 by default, 1000 d + 2 with ``tol``.
     tol : float, optional
         Stop when the largest standard error is at most ``tol`` times the range (largest minus smallest) of the values.
     rng : int, Generator, SeedSequence or None
