@@ -96,14 +96,13 @@ def pipeline_model(d, n_rows=3000):
     model = make_pipeline(encode, LogisticRegression())
     model.fit(frame, frame["x0"] + frame[names[-1]] > 4)
 
-
     def predict(table):  # shap's Kernel explainer passes arrays
         return model.decision_function(table if isinstance(table, pd.DataFrame) else pd.DataFrame(table, columns=names))
 
     return SimpleNamespace(predict=predict), frame
 
 
-def explainers(model.predict, background, budget):
+def explainers(function, background, budget):
     """Calls that explain rows with an equal nominal budget."""
     import shap
 

@@ -48,3 +48,11 @@ def test_import(benchmark, module):
     """``import sharpley`` is to take less than twice as long as ``import numpy``: compare the two rows."""
     command = [sys.executable, "-c", f"import {module}"]
     benchmark.pedantic(subprocess.run, (command,), {"check": True}, rounds=10, warmup_rounds=2)
+
+
+def test_overhead_script_runs(tmp_path, capsys):
+    """The comparison with shap, at its smallest: it cannot rot."""
+    import overhead
+
+    overhead.main(["--quick", "--out", str(tmp_path / "overhead.md")])
+    assert "| shap Permutation | 8 |" in (tmp_path / "overhead.md").read_text()

@@ -89,7 +89,8 @@ class Explainer:
         X : table
             Rows to explain, of the background's type.
         max_evals : int, optional
-            Distinct coalitions to evaluate for each row at most, v(∅) and v(N) included: 20 d + 2 by default, 1000 d + 2 with ``tol``.
+            Distinct coalitions to evaluate for each row at most, v(∅) and v(N) included: 20 d + 2 by default,
+            1000 d + 2 with ``tol``.
         tol : float, optional
             Stop with a row when its largest standard error is at most ``tol`` times the range of its values.
         progress : bool, optional
