@@ -246,7 +246,9 @@ def test_polars_frames():
     np.testing.assert_array_equal(estimate.n_evals, expected.n_evals)
 
 
-@pytest.mark.parametrize("kind", [scipy.sparse.csr_matrix, scipy.sparse.csr_array])
+@pytest.mark.parametrize(
+    "kind", [scipy.sparse.csr_matrix, scipy.sparse.csr_array, scipy.sparse.csc_matrix, scipy.sparse.coo_array]
+)
 def test_sparse_matrices(kind):
     dense = np.where(RNG.random((30, 6)) < 0.5, RNG.normal(size=(30, 6)), 0.0)
 
@@ -459,6 +461,50 @@ def test_memory_is_bounded_by_the_batch():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 60e6
+
+
+def test_a_model_that_writes_to_its_input_harms_nobody():
+    def model(table):
+        table *= 2.0
+        return interaction(table)
+
+    data = DATA.copy()
+    estimate = Explainer(model, data[:5], rng=0).estimate(data[5:9])
+    np.testing.assert_array_equal(data, DATA)
+    expected = Explainer(lambda t: interaction(2.0 * t), DATA[:5], rng=0).estimate(DATA[5:9])
+    np.testing.assert_allclose(estimate.values, expected.values)
+    assert MarginalGame(model, data[:5], data[5:6])(np.eye(5, dtype=bool)).tolist() == pytest.approx(
+        MarginalGame(lambda t: interaction(2.0 * t), DATA[:5], DATA[5:6])(np.eye(5, dtype=bool)).tolist()
+    )
+
+
+def test_a_model_may_return_a_view_of_its_input():
+    estimate = Explainer(lambda t: t[:, 0], DATA[:5], rng=0, batch_size=10).estimate(DATA[5:9])
+    np.testing.assert_allclose(estimate.values[:, 0], DATA[5:9, 0] - DATA[:5, 0].mean())
+    np.testing.assert_allclose(estimate.values[:, 1:], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_tables_of_any_layout(order):
+    frozen = np.array(DATA[:20], order=order)
+    frozen.flags.writeable = False
+    expected = Explainer(interaction, DATA[:5], rng=0).estimate(DATA[5:9]).values
+    np.testing.assert_allclose(Explainer(interaction, frozen[:5], rng=0).estimate(frozen[5:9]).values, expected)
+    strided = np.repeat(DATA, 2, axis=1)[:, ::2]
+    np.testing.assert_allclose(Explainer(interaction, strided[:5], rng=0).estimate(strided[5:9]).values, expected)
+    as_list = Explainer(interaction, DATA[:5].tolist(), rng=0).estimate(DATA[5:9].tolist()).values
+    np.testing.assert_allclose(as_list, expected)
+
+
+def test_whole_numbers_against_a_background_of_floats():
+    seen = set()
+
+    def model(table):
+        seen.add(table.dtype)
+        return table[:, 0] * table[:, 1]
+
+    Explainer(model, DATA[:5], rng=0).estimate(np.ones((2, 5), dtype=int))
+    assert seen == {np.dtype(float)}
 
 
 def test_progress_is_silent_unless_asked_for(capsys):

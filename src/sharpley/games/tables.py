@@ -25,9 +25,15 @@ class Mixer(Protocol):
     n_background: int
     names: list[str] | None
     """Names of the columns, if the table has them."""
-    rows: Any
-    """Rows to be explained, as the model takes them."""
-    background: Any
+
+    def fresh_rows(self, part: slice) -> Any:
+        """Rows to be explained, as the model takes them, in memory that nothing else uses."""
+
+    def fresh_background(self, part: slice) -> Any:
+        """Background rows likewise."""
+
+    def note_changes(self, table: Any, part: slice) -> None:
+        """Look whether the model changed the background rows that it was given; if so it gets fresh memory always."""
 
     def varying(self) -> Coalitions:
         """Whether a column of a row differs from that of any background row, (n_rows, columns)."""
@@ -96,20 +102,33 @@ class ArrayMixer:
         self.n_rows, self.n_background, self.names = rows.shape[0], background.shape[0], names
         self._wrap = wrap or (rows.__class__ if _is_sparse(rows) else lambda array: array)
         self._dtype = np.result_type(rows.dtype, background.dtype)
-        self._rows = rows
+        self._rows = rows.tocsr() if _is_sparse(rows) else rows
         self._dense_background = np.ascontiguousarray(self._dense(background))
-        self.rows, self.background = (self._wrap(t) if wrap else t for t in (rows, background))
+        self._model_writes = False
 
     def _dense(self, table: Any) -> NDArray[Any]:
         return np.asarray(table.toarray() if _is_sparse(table) else table, dtype=self._dtype)
+
+    def fresh_rows(self, part: slice) -> Any:
+        """Rows to be explained."""
+        return self._wrap(self._dense(self._rows[part]).copy())
+
+    def fresh_background(self, part: slice) -> Any:
+        """Background rows."""
+        return self._wrap(self._dense_background[part].copy())
+
+    def note_changes(self, table: Any, part: slice) -> None:
+        """Compare with the true background; sparse tables and frames are made anew for each call anyway."""
+        if isinstance(table, np.ndarray):
+            self._model_writes |= bool(_differs(table, self._dense_background[part], pairwise=True).any())
 
     def varying(self) -> Coalitions:
         """Compare row by row, so that memory stays that of the background."""
         return np.array([_differs(self._dense(self._rows[[i]]), self._dense_background) for i in range(self.n_rows)])
 
     def mixing(self) -> Callable[[NDArray[np.int64], Coalitions, slice], Any]:
-        """Mix numbers in compiled code, anything else by numpy."""
-        if self._dtype.kind in "biuf" and self._dtype.itemsize in (1, 2, 4, 8):
+        """Mix numbers in compiled code and in memory that is used again, anything else by numpy."""
+        if not self._model_writes and self._dtype.kind in "biuf" and self._dtype.itemsize in (1, 2, 4, 8):
             fill = _Buffer(self._dtype).fill
         else:
             fill = _fill_by_numpy
@@ -168,8 +187,10 @@ class _Buffer:
         return self._mixed[: len(rows)]
 
 
-def _differs(row: NDArray[Any], background: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which columns of one row differ from any background row; NaN equals NaN."""
+def _differs(row: NDArray[Any], background: NDArray[Any], *, pairwise: bool = False) -> NDArray[np.bool_]:
+    """Which columns of one row (or of as many rows, ``pairwise``) differ from any background row; NaN equals NaN."""
+    if pairwise and row.shape != background.shape:
+        return np.ones(background.shape[1], dtype=bool)
     equal = (row == background) | ((row != row) & (background != background))
     return np.asarray(~equal.all(axis=0), dtype=bool)
 
@@ -201,10 +222,21 @@ class PandasMixer:
             numbers = pd.api.types.is_numeric_dtype(mine) and pd.api.types.is_numeric_dtype(theirs)
             if mine != theirs and not numbers:
                 raise TypeError(f"column {name!r} is {mine} in X but {theirs} in the background; give both one dtype")
-        self.rows, self.background = rows, background
         self.n_rows, self.n_background = len(rows), len(background)
         self.names: list[str] | None = [str(c) for c in rows.columns]
         self._pool = pd.concat([rows, background], ignore_index=True)
+
+    def fresh_rows(self, part: slice) -> Any:
+        """Rows to be explained."""
+        return self._pool.iloc[: self.n_rows].iloc[part].copy()
+
+    def fresh_background(self, part: slice) -> Any:
+        """Background rows."""
+        return self._pool.iloc[self.n_rows :].iloc[part].copy()
+
+    def note_changes(self, table: Any, part: slice) -> None:
+        """Every call gets a fresh frame anyway."""
+        return
 
     def varying(self) -> Coalitions:
         """Compare codes of equal values; missing values equal each other."""
@@ -237,7 +269,6 @@ class PolarsMixer:
     def __init__(self, rows: Any, background: Any) -> None:
         import polars as pl
 
-        self.rows, self.background = rows, background
         self.n_rows, self.n_background = rows.height, background.height
         self.names: list[str] | None = list(rows.columns)
         try:
@@ -245,6 +276,18 @@ class PolarsMixer:
         except Exception as error:
             error.add_note("the dtypes of X and of the background must agree")
             raise
+
+    def fresh_rows(self, part: slice) -> Any:
+        """Rows to be explained."""
+        return self._pool[: self.n_rows][part]
+
+    def fresh_background(self, part: slice) -> Any:
+        """Background rows."""
+        return self._pool[self.n_rows :][part]
+
+    def note_changes(self, table: Any, part: slice) -> None:
+        """Polars columns cannot be changed in place."""
+        return
 
     def varying(self) -> Coalitions:
         """Compare codes of equal values; missing values equal each other."""

@@ -76,6 +76,7 @@ class MarginalGame:
         masks = np.asarray(coalitions, dtype=bool)
         if masks.ndim != 2 or masks.shape[1] != self.d:
             raise ValueError(f"coalitions must have shape (m, {self.d}), got {masks.shape}")
+        self._checked("the background", self._mixer.n_background)  # also tells whether the output is scalar
         which = np.repeat(np.arange(self.n_rows), len(masks))
         evaluate, tiled = self.evaluator(), np.tile(masks, (self.n_rows, 1))
         step = self.pairs_per_call
@@ -91,17 +92,19 @@ class MarginalGame:
 
     def endpoints(self) -> Floats:
         """Values of the empty and of the full coalition for every row, (n_rows, 2, k)."""
-        empty = self._weights @ self._checked(self._mixer.background, "the background", self._mixer.n_background)
-        full = self._checked(self._mixer.rows, "the rows to explain", self.n_rows)
+        empty = self._weights @ self._checked("the background", self._mixer.n_background)
+        full = self._checked("X", self.n_rows)
         return np.stack([np.broadcast_to(empty, full.shape), full], axis=1)
 
-    def _checked(self, table: Any, what: str, n: int) -> Floats:
-        """Predictions for a whole table, in calls of bounded size."""
+    def _checked(self, what: str, n: int) -> Floats:
+        """Predictions for the whole background, or for all rows of X, in calls of bounded size."""
         parts = []
         for start in range(0, n, self.batch_size):
-            part = table[start : start + self.batch_size]
-            size = min(n, start + self.batch_size) - start
-            parts.append(self._call(part, size, lambda start=start, size=size: f"{what} {start}..{start + size - 1}"))
+            part = slice(start, min(n, start + self.batch_size))
+            table = self._mixer.fresh_rows(part) if what == "X" else self._mixer.fresh_background(part)
+            parts.append(self._call(table, part.stop - start, lambda part=part: _describe_part(what, part)))
+            if what != "X":
+                self._mixer.note_changes(table, part)
         output = np.concatenate(parts)
         bad = np.flatnonzero(~np.isfinite(output).all(axis=1))
         if len(bad):
@@ -150,6 +153,10 @@ class MarginalGame:
 def default_batch_size(n_columns: int) -> int:
     """Rows in one model call."""
     return max(1, min(MAX_ROWS, MAX_ELEMENTS // max(1, n_columns)))
+
+
+def _describe_part(what: str, part: slice) -> str:
+    return f"rows {part.start}..{part.stop - 1} of {what}"
 
 
 def _describe_pairs(rows: NDArray[np.int64], coalitions: Coalitions) -> str:
