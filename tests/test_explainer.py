@@ -384,8 +384,18 @@ def never(table):
         (np.empty((3, 0)), np.empty((1, 0)), ValueError, "at least one column"),
         (FRAME[:5], FRAME[["job", "age", "size", "member", "income"]], ValueError, "in another order"),
         (FRAME[:5], FRAME.drop(columns="job"), ValueError, r"missing \['job'\], unexpected \[\]"),
-        (FRAME[:5], FRAME.to_numpy(), TypeError, "X must be a DataFrame like the background, got ndarray"),
-        (FRAME.to_numpy(), FRAME[:2], TypeError, "the background must be a pandas DataFrame like X, got ndarray"),
+        (
+            FRAME[:5],
+            FRAME.to_numpy(),
+            TypeError,
+            "X and background must be tables of one type, got ndarray and DataFrame",
+        ),
+        (
+            FRAME.to_numpy(),
+            FRAME[:2],
+            TypeError,
+            "X and background must be tables of one type, got DataFrame and ndarray",
+        ),
         (FRAME[:5], FRAME[:2].astype({"job": "category"}), TypeError, "column 'job' is category in X but"),
     ],
 )
@@ -402,9 +412,9 @@ def test_too_small_a_budget_is_told_before_the_model_is_called():
 @pytest.mark.parametrize(
     ("model", "error", "message"),
     [
-        (lambda t: t[:-1, 0], ValueError, r"must return shape \(5,\) or \(5, outputs\) for 5 rows, got \(4,\)"),
+        (lambda t: t[:-1, 0], ValueError, r"must return shape \(5,\) or \(5, k\) for 5 rows, got \(4,\)"),
         (lambda t: t[:, :, None], ValueError, r"got \(5, 5, 1\)"),
-        (lambda t: np.array(["yes"] * len(t)), TypeError, "must return numbers, got dtype <U3; for labels"),
+        (lambda t: np.array(["yes"] * len(t)), TypeError, "must return real numbers, got dtype <U3"),
         (lambda t: np.full(len(t), np.nan), ValueError, r"returned \[nan\] for row 0 of the background"),
     ],
 )
@@ -463,19 +473,45 @@ def test_memory_is_bounded_by_the_batch():
     assert peak < 60e6
 
 
-def test_a_model_that_writes_to_its_input_harms_nobody():
-    def model(table):
-        table *= 2.0
-        return interaction(table)
+def doubled(table):
+    table *= 2.0
+    return interaction(table)
 
-    data = DATA.copy()
-    estimate = Explainer(model, data[:5], rng=0).estimate(data[5:9])
-    np.testing.assert_array_equal(data, DATA)
-    expected = Explainer(lambda t: interaction(2.0 * t), DATA[:5], rng=0).estimate(DATA[5:9])
+
+def doubled_frame(frame):
+    frame.loc[:, "a"] *= 2.0
+    return interaction(frame.to_numpy())
+
+
+def clipped(table):
+    table[table > 10] = 10
+    return interaction(table)
+
+
+@pytest.mark.parametrize(
+    ("model", "twin", "as_frame"),
+    [
+        (doubled, lambda t: interaction(2.0 * t), False),
+        (clipped, lambda t: interaction(np.minimum(t, 10)), False),  # which only rows of X make it do
+        (doubled_frame, lambda t: interaction(t * np.array([2.0, 1, 1, 1, 1])), True),
+    ],
+)
+def test_a_model_that_writes_to_its_input_harms_nobody(model, twin, as_frame):
+    """Tables share memory from call to call; a model that writes to them must get its own, from the first write on."""
+    original = DATA.copy()
+    original[5:9, 2] = 50.0
+    data = pd.DataFrame(original.copy(), columns=list("abcde")) if as_frame else original.copy()
+    estimate = Explainer(model, data[:5], rng=0, batch_size=10).estimate(data[5:9])
+    np.testing.assert_array_equal(np.asarray(data), original)
+    expected = Explainer(twin, original[:5], rng=0, batch_size=10).estimate(original[5:9])
     np.testing.assert_allclose(estimate.values, expected.values)
-    assert MarginalGame(model, data[:5], data[5:6])(np.eye(5, dtype=bool)).tolist() == pytest.approx(
-        MarginalGame(lambda t: interaction(2.0 * t), DATA[:5], DATA[5:6])(np.eye(5, dtype=bool)).tolist()
-    )
+
+
+def test_reused_memory_is_read_only():
+    seen = []
+    Explainer(lambda t: seen.append(t.flags.writeable) or t[:, 0], DATA[:5], rng=0, batch_size=10).estimate(DATA[5:7])
+    assert seen[:2] == [True, True]  # copies of the background and of X
+    assert not any(seen[2:])
 
 
 def test_a_model_may_return_a_view_of_its_input():
@@ -531,3 +567,128 @@ def test_progress_ends_where_it_said_it_would(method, tol, monkeypatch):
 
 def test_repr_says_what_is_called():
     assert repr(Explainer(interaction, DATA[:5], method="sobol")) == "Explainer(interaction, method='sobol')"
+
+
+def test_columns_of_one_name_stay_apart():
+    frame = pd.DataFrame(DATA[:, :4], columns=["a", "a", "b", "c"])
+    model = lambda t: t.to_numpy() @ np.array([1.0, 10.0, 100.0, 1000.0])  # noqa: E731
+    grouped = Explainer(model, frame[:5], groups={"g": ["b", "c"]}).estimate(frame[5:7])
+    assert grouped.values.shape == (2, 3)
+    with pytest.raises(ValueError, match="there are several columns 'a'; give positions"):
+        Explainer(model, frame[:5], groups={"g": ["a", "b"]}).estimate(frame[5:7])
+    mixed = frame.assign(c=["x", "y"] * 30)
+    counted = Explainer(lambda t: t.iloc[:, 0] * t.iloc[:, 1] + (t["c"] == "x"), mixed[:5]).estimate(mixed[5:7])
+    assert counted.values.shape == (2, 4)
+
+
+def test_column_labels_are_compared_as_they_are():
+    numbers, words = FRAME.set_axis(range(5), axis=1), FRAME.set_axis(list("01234"), axis=1)
+    with pytest.raises(ValueError, match="the columns of X are not the background's"):
+        Explainer(never, words[:5]).estimate(numbers[:2])
+
+
+@pytest.mark.parametrize("groups", [{"g": 1}, [[0, 1]]])
+def test_groups_of_the_wrong_type(groups):
+    with pytest.raises(TypeError, match=r"must be a (list|mapping)"):
+        Explainer(never, DATA[:5], groups=groups).estimate(DATA[5:6])
+
+
+@pytest.mark.parametrize(
+    ("background", "rows", "error", "message"),
+    [
+        ([["a", 1.0]], [["b", 2.0]], TypeError, "mixes text and numbers, which an array would turn into text"),
+        (np.array([["a", "b"]]), np.ones((1, 2)), TypeError, "X is float64 but the background is <U1"),
+        (scipy.sparse.csr_matrix(DATA[:5]), FRAME[:2], TypeError, "tables of one type, got DataFrame and csr_matrix"),
+    ],
+)
+def test_text_and_numbers_are_not_mixed_silently(background, rows, error, message):
+    with pytest.raises(error, match=message):
+        Explainer(never, background).estimate(rows)
+
+
+def test_sparse_background_with_dense_rows():
+    sparse = Explainer(interaction, scipy.sparse.csr_matrix(DATA[:5]), rng=0).estimate(DATA[5:7].tolist())
+    np.testing.assert_allclose(sparse.values, Explainer(interaction, DATA[:5], rng=0).estimate(DATA[5:7]).values)
+
+
+def test_missing_values_of_every_kind_reach_shap():
+    frame = pd.DataFrame({"n": pd.array([1, None, 3, 4], dtype="Int64"), "w": ["a", None, "b", "a"]})
+    model = lambda t: t["n"].fillna(0).astype(float).to_numpy() * (t["w"] == "a").to_numpy()  # noqa: E731
+    explanation = Explainer(model, frame[:2])(frame[1:])
+    assert np.isnan(explanation.data[0]).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (lambda t: t[:, : 1 + (t[0, 0] == DATA[5, 0])], "returned 2 outputs for rows 0..1 of X, expected 1"),
+        (lambda t: t[:, :0], r"got \(5, 0\)"),
+    ],
+)
+def test_outputs_that_change_their_number(model, message):
+    with pytest.raises(ValueError, match=message):
+        Explainer(model, DATA[:5]).estimate(DATA[5:7])
+
+
+@pytest.mark.parametrize("output", [lambda t: t[:, 0] + 1j, lambda t: np.array(["1"] * len(t))])
+def test_outputs_that_are_not_real_numbers(output):
+    with pytest.raises(TypeError, match="must return real numbers"):
+        Explainer(output, DATA[:5]).estimate(DATA[5:7])
+
+
+def test_one_column_of_output_is_one_output():
+    column = Explainer(lambda t: interaction(t)[:, None], DATA[:5], rng=0).estimate(DATA[5:7])
+    np.testing.assert_array_equal(column.values, Explainer(interaction, DATA[:5], rng=0).estimate(DATA[5:7]).values)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"feature_names": ["u"]}, ValueError, "1 feature_names for 5 players"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be a number of workers"),
+        ({"n_jobs": "all"}, ValueError, "n_jobs must be a number of workers"),
+    ],
+)
+def test_bad_options_are_told_before_the_model_is_called(options, error, message):
+    with pytest.raises(error, match=message):
+        Explainer(never, DATA[:5], **options)(DATA[5:7])
+
+
+def test_output_names_are_counted_at_the_first_call():
+    with pytest.raises(ValueError, match=r"returned 1 outputs for rows 0\.\.4 of the background, expected 2"):
+        Explainer(interaction, DATA[:5], output_names=["a", "b"]).estimate(DATA[5:7])
+
+
+def test_background_summaries_of_every_table():
+    assert Background.sample(DATA.tolist(), 4, rng=0).rows.shape == (4, 5)
+    polars = Background.kmeans(pl.DataFrame(DATA, schema=list("abcde")), 4, rng=0)
+    assert isinstance(polars.rows, pl.DataFrame)
+    mixed = pd.DataFrame({"n": np.arange(60), "x": DATA[:, 0]})
+    kept = Background.kmeans(mixed, 4, rng=0).rows
+    assert kept.dtypes.tolist() == mixed.dtypes.tolist()
+    assert kept["n"].isin(mixed["n"]).all()
+
+
+def test_tolerance_counts_the_players_that_cannot_matter():
+    """Twelve alike players around 5 and eight at 0: the range of the values is 5, not the little among the twelve."""
+    table = np.ones((40, 20))
+    table[:, :12] = RNG.normal(size=(40, 12))
+    model = lambda t: 5.0 * (t[:, :12] > 3).sum(axis=1) + 0.1 * t[:, :3].prod(axis=1)  # noqa: E731
+    rows = table[[30]].copy()
+    rows[:, :12] = 10.0
+    assert Explainer(model, table[:5], method="antithetic", rng=0).estimate(rows, tol=0.5).converged.all()
+
+
+def test_the_game_of_several_rows_is_not_one_game():
+    from sharpley import shapley_values
+
+    with pytest.raises(ValueError, match=r"explain them with Explainer\.estimate"):
+        shapley_values(MarginalGame(interaction, DATA[:5], DATA[5:7]), 5)
+    assert MarginalGame(interaction, DATA[:5], DATA[[5]])(np.zeros((0, 5), dtype=bool)).shape == (0,)
+
+
+def test_unconverged_rows_are_warned_of_at_the_users_line():
+    explainer = Explainer(lambda t: np.abs(t).max(axis=1), WIDE[:5], method="monte-carlo", rng=0)
+    with pytest.warns(RuntimeWarning, match="did not reach tol") as caught:
+        explainer.estimate(WIDE[5:6], tol=1e-9, max_evals=100)
+    assert caught[0].filename == __file__

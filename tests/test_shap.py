@@ -43,6 +43,18 @@ def test_exact_values_are_those_of_shap(regressor, tree_values):
     np.testing.assert_allclose(ours.base_values, theirs.base_values, atol=1e-6)
 
 
+def test_exact_values_are_those_of_interventional_tree_shap():
+    """A model in double precision; XGBoost's predictions are rounded to single."""
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    data = DATA.to_numpy().astype(np.float32).astype(np.float64)  # its trees compare in single precision
+    model = GradientBoostingRegressor(n_estimators=30, random_state=0).fit(data, TARGET)
+    background, rows = data[:30], data[100:105]
+    tree = shap.TreeExplainer(model, data=background, feature_perturbation="interventional").shap_values(rows)
+    estimate = sharpley.Explainer(model.predict, background).estimate(rows, max_evals=1024)
+    np.testing.assert_allclose(estimate.values, tree, atol=1e-6)
+
+
 def test_margins_of_a_classifier():
     model = XGBClassifier(n_estimators=30, max_depth=3).fit(DATA, TARGET > 140)
     tree = shap.TreeExplainer(model, data=BACKGROUND, feature_perturbation="interventional").shap_values(ROWS[:3])
@@ -93,6 +105,8 @@ PLOTS = {
     "scatter coloured": lambda e: shap.plots.scatter(e[:, 2], color=e[:, 3], show=False),
     "force": lambda e: shap.plots.force(e[0], matplotlib=True, show=False),
     "force of many": shap.plots.force,
+    "embedding": lambda e: shap.plots.embedding(2, e.values, feature_names=list(e.feature_names), show=False),
+    "group difference": lambda e: shap.plots.group_difference(e.values, e.data[:, 1] > 0, show=False),
     "decision": lambda e: shap.plots.decision(
         float(e.base_values[0]), e.values, feature_names=list(e.feature_names), show=False
     ),

@@ -229,6 +229,30 @@ def test_tolerance_that_is_not_met_warns_and_says_so():
     assert estimate.n_evals <= 300
 
 
+def test_auto_with_a_tolerance_spends_what_it_takes():
+    game = UnanimitySum.random(13, n_terms=30, max_order=3, rng=2)
+    assert shapley_values(game, 13, tol=0.3, rng=0).n_evals < 500
+    strict = shapley_values(game, 13, tol=1e-12, rng=0)  # only enumeration can do that
+    assert strict.n_evals == 2**13
+    assert strict.converged
+    np.testing.assert_allclose(strict.values, game.shapley_values(), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", SAMPLED)
+def test_all_coalitions_evaluated_means_exact(method):
+    game = WeightedVoting((3, 2, 2), quota=4)
+    estimate = shapley_values(game, 3, method=method, max_evals=10**6, rng=0)
+    if estimate.n_evals == 8:
+        np.testing.assert_allclose(estimate.values, 1 / 3)
+        assert (estimate.standard_errors == 0).all()
+    assert shapley_values(game, 3, method=method, tol=0.001, rng=0).converged
+
+
+def test_enumeration_has_a_limit():
+    with pytest.raises(ValueError, match="method 'exact' is for at most 20 players, got 40"):
+        shapley_values(lambda c: c[:, 0], 40, method="exact")
+
+
 def test_constant_games_converge_at_once():
     estimate = shapley_values(lambda c: np.full(len(c), 4.0), 30, tol=0.01, rng=0)
     assert estimate.converged
@@ -289,6 +313,16 @@ def test_from_orderings_is_the_mean_of_walks():
     assert np.isnan(estimate.standard_errors).all()
 
 
+def test_from_orderings_of_one_player():
+    assert from_orderings(lambda c: 2.0 * c[:, 0], [[0], [0]]).values.tolist() == [2.0]
+
+
+def test_weights_that_do_not_sum_to_one_are_refused():
+    method = partial(sharpley.SequentialBayesianQuadrature, normalize=False)
+    with pytest.raises(ValueError, match="must sum to 1; use normalize=True"):
+        shapley_values(VOTES, VOTES.d, method=method, max_evals=200, rng=0)
+
+
 def test_from_orderings_with_groups_has_standard_errors():
     game = UnanimitySum.random(5, n_terms=9, max_order=5, rng=3)
     pairs = sharpley.Antithetic(5, rng=0).random(40)
@@ -342,8 +376,8 @@ def test_store_numbers_coalitions_once():
         ({"max_evals": 20, "method": "stratified"}, ValueError, "at least 64"),
         ({"max_evals": 1}, ValueError, "max_evals must be at least 2, got 1"),
         ({"max_evals": 2.5}, TypeError, "max_evals must be an integer, got 2.5"),
-        ({"tol": 0}, ValueError, "tol must be positive, such as 0.01, got 0"),
-        ({"tol": float("nan")}, ValueError, "tol must be positive"),
+        ({"tol": 0}, ValueError, "tol must be a positive number, such as 0.01, got 0"),
+        ({"tol": float("nan")}, ValueError, "tol must be a positive number"),
         ({"method": "shapley"}, ValueError, "unknown method 'shapley'; choose one of 'auto', 'monte-carlo'"),
         ({"method": 3}, TypeError, "method must be a name or a sampler class"),
         ({"method": lambda d, rng: 7}, TypeError, "must make a Sampler or an Estimator"),
@@ -366,7 +400,7 @@ def test_bad_arguments_are_named_before_the_game_is_called(arguments, error, mes
             ValueError,
             r"finite values, got \[nan\] for the coalition of players \[\]",
         ),
-        (lambda c: np.array(["a"] * len(c)), TypeError, "the game must return numbers, got dtype <U1"),
+        (lambda c: np.array(["a"] * len(c)), TypeError, "the game must return real numbers, got dtype <U1"),
         (7, TypeError, "game must be callable"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Collection
 from typing import Any
 
@@ -28,6 +29,14 @@ def check_choice(name: str, value: str, choices: Collection[str]) -> str:
         known = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"unknown {name} {value!r}; choose one of {known}")
     return value
+
+
+def stacklevel_outside() -> int:
+    """The ``stacklevel`` that makes a warning of the caller point at the first line outside this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sharpley."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def check_weights(weights: ArrayLike, n: int) -> Floats:

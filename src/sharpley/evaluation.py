@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice, pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Coalitions, Floats
+from sharpley.protocols import PairGame
 
 EMPTY, FULL = 0, 1  # positions in every store
 TASKS_PER_JOB = 4  # pieces of work for each parallel worker: enough to even out, few enough to ship the model seldom
-
-PairEvaluator = Callable[[NDArray[np.int64], Coalitions], Floats]
 
 
 class CoalitionStore:
@@ -47,12 +45,19 @@ class CoalitionStore:
 
     def add(self, coalitions: Coalitions, limit: int | None = None) -> NDArray[np.int64] | None:
         """Register coalitions and return their positions, (m,); None, and nothing done, if ``limit`` is too low."""
-        keys = [row.tobytes() for row in np.packbits(coalitions, axis=1)]
+        keys = _keys(coalitions)
         fresh = [key for key in dict.fromkeys(keys) if key not in self._positions]
         if limit is not None and len(self) + len(fresh) > limit:
             return None
         for key in fresh:
             self._positions[key] = len(self._positions)
+        return self._find(keys)
+
+    def positions(self, coalitions: Coalitions) -> NDArray[np.int64]:
+        """Positions of coalitions that are registered, (m,)."""
+        return self._find(_keys(coalitions))
+
+    def _find(self, keys: list[bytes]) -> NDArray[np.int64]:
         return np.array([self._positions[key] for key in keys], dtype=np.int64)
 
     def since(self, start: int) -> Coalitions:
@@ -60,6 +65,10 @@ class CoalitionStore:
         packed = np.frombuffer(b"".join(islice(self._positions, start, None)), dtype=np.uint8)
         rows = packed.reshape(-1, -(-self.d // 8))
         return np.unpackbits(rows, axis=1, count=self.d).astype(bool)
+
+
+def _keys(coalitions: Coalitions) -> list[bytes]:
+    return [row.tobytes() for row in np.packbits(coalitions, axis=1)]
 
 
 class Progress:
@@ -91,7 +100,7 @@ def progress_bar(show: bool | None, total: int) -> Iterator[Progress]:
 
 
 def evaluate(
-    game: Any, rows: NDArray[np.int64], coalitions: Coalitions, *, n_jobs: int | None, progress: Progress
+    game: PairGame, rows: NDArray[np.int64], coalitions: Coalitions, *, n_jobs: int | None, progress: Progress
 ) -> Floats:
     """Values of every coalition for every row: (r,) and (m, d) -> (r, m, k).
 
@@ -108,7 +117,7 @@ def evaluate(
 
 
 def _work_off(
-    game: Any,
+    game: PairGame,
     rows: NDArray[np.int64],
     coalitions: Coalitions,
     start: int,
@@ -121,7 +130,7 @@ def _work_off(
     So each slot of a call is given a run of neighbours, one in each call, and the tables of consecutive calls
     differ by little.
     """
-    evaluate_pairs: PairEvaluator = game.evaluator()
+    evaluate_pairs = game.evaluator()
     n_calls = -(-(stop - start) // game.pairs_per_call)
     outputs, order = [], []
     for call in range(n_calls):
@@ -135,7 +144,7 @@ def _work_off(
 
 
 def _parallel(
-    game: Any, rows: NDArray[np.int64], coalitions: Coalitions, n_jobs: int | None, progress: Progress
+    game: PairGame, rows: NDArray[np.int64], coalitions: Coalitions, n_jobs: int | None, progress: Progress
 ) -> Iterator[Floats]:
     from joblib import Parallel, delayed, effective_n_jobs
 

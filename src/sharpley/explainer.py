@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sharpley._typing import RNG
 from sharpley.games.background import as_background
-from sharpley.games.model import model_function
+from sharpley.games.model import ModelFunction
 from sharpley.games.tabular import MarginalGame
 from sharpley.methods import Method, check_method, method_name
 from sharpley.result import ShapleyEstimate
-from sharpley.shapley import estimate_rows, make_settings
+from sharpley.run import estimate_rows, make_settings
 
 if TYPE_CHECKING:
     import shap
@@ -22,7 +23,8 @@ class Explainer:
     Parameters
     ----------
     model : callable, or object with ``predict_proba``, ``decision_function`` or ``predict``
-        Takes tables like the background and returns (rows,) or (rows, outputs). Of an object the first of
+        Takes tables like the background and returns (rows,) or (rows, outputs). It may not rely on its input after it
+        returned: that memory is used again. Of an object the first of
         these methods that it has is called; ``explainer.model_method`` says which.
     background : table of rows, or Background
         Features that are absent take the values of these rows: array, pandas or polars frame, or scipy sparse
@@ -55,7 +57,7 @@ class Explainer:
         background: Any,
         *,
         method: Method = "auto",
-        groups: dict[str, Any] | None = None,
+        groups: Mapping[str, Any] | None = None,
         rng: RNG = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -63,7 +65,7 @@ class Explainer:
         output_names: list[str] | None = None,
     ) -> None:
         self.model = model
-        function = model_function(model)
+        function = ModelFunction(model)
         self.model_method = function.name
         self.background = as_background(background)
         self.method = check_method(method)
@@ -105,7 +107,8 @@ class Explainer:
 
         game = self._game(X)
         estimate = self._estimate(game, max_evals, tol, progress)
-        return to_explanation(estimate, X, game.players, self._feature_names(game), self.output_names)
+        names = game.players.names if self.feature_names is None else list(self.feature_names)
+        return to_explanation(estimate, X, game.players, names, self.output_names)
 
     def estimate(
         self,
@@ -119,7 +122,17 @@ class Explainer:
         return self._estimate(self._game(X), max_evals, tol, progress)
 
     def _game(self, rows: Any) -> MarginalGame:
-        return MarginalGame(self.model, self.background, rows, groups=self.groups, batch_size=self.batch_size)
+        game = MarginalGame(
+            self.model,
+            self.background,
+            rows,
+            groups=self.groups,
+            batch_size=self.batch_size,
+            n_outputs=None if self.output_names is None else len(self.output_names),
+        )
+        if self.feature_names is not None and len(self.feature_names) != game.d:
+            raise ValueError(f"{len(self.feature_names)} feature_names for {game.d} players")
+        return game
 
     def _estimate(
         self, game: MarginalGame, max_evals: int | None, tol: float | None, progress: bool | None
@@ -127,13 +140,6 @@ class Explainer:
         settings = make_settings(self.method, max_evals, tol, self.rng, self.n_jobs, progress)
         estimate = estimate_rows(game, settings)
         return estimate.without_output_axis() if game.is_scalar else estimate
-
-    def _feature_names(self, game: MarginalGame) -> list[str] | None:
-        if self.feature_names is None:
-            return game.players.names
-        if len(self.feature_names) != game.d:
-            raise ValueError(f"{len(self.feature_names)} feature_names for {game.d} players")
-        return list(self.feature_names)
 
     def __repr__(self) -> str:
         return f"Explainer({self.model_method}, method={method_name(self.method)!r})"

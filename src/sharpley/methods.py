@@ -9,6 +9,7 @@ import numpy as np
 
 from sharpley._checks import check_choice
 from sharpley.estimators import ESTIMATORS, Estimator, PermutationEstimator
+from sharpley.estimators.exact import MAX_ENUMERATED
 from sharpley.samplers import SAMPLERS, Sampler
 from sharpley.samplers.replicates import GroupedSource
 
@@ -31,11 +32,11 @@ def check_method(method: Method) -> Method:
     return method
 
 
-def resolve(method: Method, d: int, max_evals: int) -> Method:
-    """Turn "auto" into a method: "exact" if all 2^d coalitions fit the budget, else a sampled one."""
+def resolve(method: Method, d: int, budget: int, *, sampled: bool) -> Method:
+    """Turn "auto" into "exact" if all 2^d coalitions fit the budget, else (or if ``sampled``) into a sampled method."""
     if method != AUTO:
         return method
-    return "exact" if 2**d <= max_evals else SAMPLED
+    return "exact" if 2**d <= budget and d <= MAX_ENUMERATED and not sampled else SAMPLED
 
 
 def method_name(method: Method) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sharpley._checks import check_weights
+from sharpley._checks import check_weights, stacklevel_outside
 from sharpley._typing import ArrayLike, Floats, Orderings
 from sharpley.kernels import Kernel, Mallows
 from sharpley.permutations import as_orderings
@@ -171,6 +171,6 @@ def _solve_ones(distinct: Orderings, kernel: Kernel) -> Floats:
             f"quadrature weights of {n} orderings did not converge in {failed} iterations; "
             "they are usable but not optimal",
             RuntimeWarning,
-            stacklevel=3,
+            stacklevel=stacklevel_outside(),
         )
     return np.asarray(solution)

@@ -81,6 +81,14 @@ def _codes(column: NDArray[Any]) -> Floats:
     try:
         return column.astype(np.float64)
     except (TypeError, ValueError):
-        missing = np.array([value is None or value != value for value in column], dtype=bool)
+        missing = np.array([_is_missing(value) for value in column], dtype=bool)
         _, codes = np.unique(column.astype(str), return_inverse=True)
         return np.where(missing, np.nan, codes.reshape(-1).astype(np.float64))
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or pandas' NA, whose comparisons are neither true nor false."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):
+        return True

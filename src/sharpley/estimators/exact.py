@@ -6,21 +6,31 @@ from math import comb
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sharpley._typing import Coalitions, Floats
+from sharpley._typing import RNG, Coalitions, Floats
 from sharpley.estimators.base import Estimator
 from sharpley.evaluation import CoalitionStore
 from sharpley.statistics import Moments
 
+MAX_ENUMERATED = 20  # players; the million coalitions of 20 take some 250 MB
+
 
 def all_coalitions(d: int) -> Coalitions:
     """All coalitions of d players, (2^d, d); row i holds the bits of i, player 0's lowest."""
-    return ((np.arange(2**d)[:, None] >> np.arange(d)) & 1).astype(bool)
+    bits = np.arange(2**d, dtype="<u4").view(np.uint8).reshape(-1, 4)
+    return np.unpackbits(bits, axis=1, count=d, bitorder="little").astype(bool)
 
 
 @final
 class ExactEstimator(Estimator):
-    """Enumeration of all coalitions: no error, and 2^d evaluations."""
+    """Enumeration of all coalitions: no error, and 2^d evaluations, for up to 20 players."""
+
+    def __init__(self, d: int, *, rng: RNG = None) -> None:
+        super().__init__(d, rng=rng)
+        if self.d > MAX_ENUMERATED:
+            raise ValueError(f"method 'exact' is for at most {MAX_ENUMERATED} players, got {self.d}: sample instead")
+        self._positions: NDArray[np.int64] | None = None
 
     @property
     def minimum(self) -> int:
@@ -29,7 +39,7 @@ class ExactEstimator(Estimator):
 
     def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
         """Register everything at once."""
-        if store.is_complete:
+        if self._positions is not None:
             return False
         self._positions = store.add(all_coalitions(self.d))
         return True

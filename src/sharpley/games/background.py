@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpley._checks import check_count
 from sharpley._typing import RNG, Floats
@@ -33,15 +34,16 @@ class Background:
     def sample(cls, data: Any, n: int, *, rng: RNG = None) -> Self:
         """Draw n rows at random, without repetition; all of them if there are not more."""
         n = check_count("n", n, minimum=1)
-        total = data.shape[0] if hasattr(data, "shape") else len(data)
+        table = data if hasattr(data, "shape") else np.asarray(data)
+        total = table.shape[0]
         chosen = np.sort(np.random.default_rng(rng).choice(total, size=min(n, total), replace=False))
-        return cls(data.iloc[chosen] if hasattr(data, "iloc") else data[chosen])
+        return cls(table.iloc[chosen] if hasattr(table, "iloc") else table[chosen])
 
     @classmethod
     def kmeans(cls, data: Any, n: int, *, rng: RNG = None) -> Self:
         """Take n weighted rows at the centres of k-means clusters, each value moved to the nearest one in the data.
 
-        For tables of numbers only. The weights are the shares of rows in the clusters.
+        For arrays and frames of numbers only. The weights are the shares of rows in the clusters.
         """
         from sklearn.cluster import KMeans
 
@@ -50,10 +52,10 @@ class Background:
             raise TypeError("k-means needs a table of finite numbers; use Background.sample")
         seed = int(np.random.default_rng(rng).integers(2**31))
         clusters = KMeans(min(check_count("n", n, minimum=1), len(values)), n_init=10, random_state=seed).fit(values)
-        nearest = np.abs(values[None] - clusters.cluster_centers_[:, None]).argmin(axis=1)
-        centres = np.take_along_axis(values, nearest, axis=0)
-        shares = np.bincount(clusters.labels_, minlength=len(centres)) / len(values)
-        return cls(type(data)(centres, columns=data.columns) if hasattr(data, "columns") else centres, shares)
+        # Centre by centre: all at once would take memory of clusters × rows × columns.
+        nearest = np.array([np.abs(values - centre).argmin(axis=0) for centre in clusters.cluster_centers_])
+        shares = np.bincount(clusters.labels_, minlength=len(nearest)) / len(values)
+        return cls(_gather(data if hasattr(data, "columns") else values, nearest), shares)
 
     def weights_of(self, n: int) -> Floats:
         """Weights of the n rows, summing to 1."""
@@ -65,6 +67,16 @@ class Background:
         if weights.shape != (n,) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
             raise ValueError(f"background weights must be {n} numbers of at least 0 with a positive sum")
         return weights / weights.sum()
+
+
+def _gather(table: Any, positions: NDArray[np.int64]) -> Any:
+    """Take each entry (i, j) from row positions[i, j] of column j; the type and the dtypes of the table are kept."""
+    if not hasattr(table, "columns"):
+        return np.take_along_axis(table, positions, axis=0)
+    if hasattr(table, "iloc"):
+        columns = {j: table.iloc[:, j].array.take(positions[:, j]) for j in range(table.shape[1])}
+        return type(table)(columns).set_axis(table.columns, axis=1)
+    return type(table)([series.gather(positions[:, j]) for j, series in enumerate(table.get_columns())])
 
 
 def as_background(background: Any) -> Background:

@@ -6,9 +6,10 @@ members, and returns their values: (m,) numbers, or (m, k) for k games played at
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpley._typing import ArrayLike, Coalitions, Floats
 
@@ -18,41 +19,11 @@ class Game(Protocol):
 
     def __call__(self, coalitions: Coalitions, /) -> ArrayLike:
         """Return the values of coalitions."""
-        ...
-
-
-class RowGames(Protocol):
-    """Games of the same d players, one for each row that is to be explained; what estimators evaluate."""
-
-    d: int
-    n_rows: int
-    pairs_per_call: int
-    """(row, coalition) pairs to be asked for in one call of an evaluator."""
-
-    def endpoints(self) -> Floats:
-        """Values of the empty and of the full coalition for every row, (n_rows, 2, k)."""
-        ...
-
-    def evaluator(self) -> PairEvaluator:
-        """A function with memory of its own, so that several can run at once."""
-        ...
-
-
-class PairEvaluator(Protocol):
-    """Values of coalitions for given rows: (p,) and (p, d) -> (p, k)."""
-
-    def __call__(self, rows: np.ndarray, coalitions: Coalitions, /) -> Floats:
-        """Return one value (or k) for each pair."""
-        ...
 
 
 def check_values(raw: ArrayLike, coalitions: Coalitions) -> Floats:
     """Check what a game returned for coalitions, and return it as (m, k) float."""
-    values = np.asarray(raw)
-    m = len(coalitions)
-    if values.ndim not in (1, 2) or len(values) != m:
-        raise ValueError(f"the game must return shape ({m},) or ({m}, k) for {m} coalitions, got {values.shape}")
-    values = _as_float(values, "the game").reshape(m, -1)
+    values = as_numbers(raw, len(coalitions), "the game", "coalitions")
     bad = ~np.isfinite(values).all(axis=1)
     if bad.any():
         first = int(np.flatnonzero(bad)[0])
@@ -60,14 +31,20 @@ def check_values(raw: ArrayLike, coalitions: Coalitions) -> Floats:
     return values
 
 
-def _as_float(values: np.ndarray, who: str) -> Floats:
+def as_numbers(raw: Any, n: int, who: str, of_what: str) -> Floats:
+    """Check that an output has one number, or k of them, for each of n inputs; return a copy, (n, k) float."""
+    output = np.asarray(raw)
+    if output.ndim not in (1, 2) or len(output) != n or output.size == 0 < n:
+        raise ValueError(f"{who} must return shape ({n},) or ({n}, k) for {n} {of_what}, got {output.shape}")
+    if output.dtype.kind not in "biufO":
+        raise TypeError(f"{who} must return real numbers, got dtype {output.dtype}")
     try:
-        return values.astype(np.float64)
+        return np.array(output, dtype=np.float64).reshape(n, -1)
     except (TypeError, ValueError):
-        raise TypeError(f"{who} must return numbers, got dtype {values.dtype}") from None
+        raise TypeError(f"{who} must return real numbers, got {output.reshape(-1)[0]!r}") from None
 
 
-def describe(coalition: np.ndarray) -> str:
+def describe(coalition: NDArray[np.bool_]) -> str:
     """Name a coalition by its members in an error message."""
     members = np.flatnonzero(coalition).tolist()
     if len(members) > 12:

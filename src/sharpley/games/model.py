@@ -3,53 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, final
 
 from sharpley._typing import Floats
+from sharpley.games.base import as_numbers
 
 METHOD_ORDER = ("predict_proba", "decision_function", "predict")
 
 
-class ModelFunction(NamedTuple):
-    """A model as a function of tables, and the name of what is called."""
+@final
+class ModelFunction:
+    """A model as a function of tables to numbers, checked at every call.
 
-    call: Callable[[Any], Any]
-    name: str
-    output_names: list[str] | None
+    Parameters
+    ----------
+    model : callable, or object with one of the methods in ``METHOD_ORDER``
+        Of an object the first of these methods that it has is called, else the object itself.
+    n_outputs : int, optional
+        Outputs that are expected; by default what the first call returns.
+
+    Attributes
+    ----------
+    name : str
+        What is called.
+    output_names : list of str or None
+        The classes of a classifier.
+    is_scalar : bool
+        Whether there is one output only; known after the first call.
+    """
+
+    def __init__(self, model: Any, n_outputs: int | None = None) -> None:
+        self._call, self.name = _find(model)
+        classes = getattr(model, "classes_", None) if self.name == "predict_proba" else None
+        self.output_names = None if classes is None else [str(c) for c in classes]
+        self._n_outputs = n_outputs
+        self.is_scalar = True
+
+    def __call__(self, table: Any, n: int, what: Callable[[], str]) -> Floats:
+        """Call the model on n rows and return (n, k) float; errors say what the rows were."""
+        try:
+            raw = self._call(table)
+        except Exception as error:
+            error.add_note(f"sharpley: raised by {self.name} on {n} rows: {what()}")
+            raise
+        output = as_numbers(raw, n, self.name, "rows")
+        self.is_scalar = output.shape[1] == 1
+        if self._n_outputs is None:
+            self._n_outputs = output.shape[1]
+        if output.shape[1] != self._n_outputs:
+            raise ValueError(f"{self.name} returned {output.shape[1]} outputs for {what()}, expected {self._n_outputs}")
+        return output
 
 
-def model_function(model: Any) -> ModelFunction:
-    """Take ``predict_proba``, ``decision_function`` or ``predict``, the first there is, or else the model itself."""
+def _find(model: Any) -> tuple[Callable[[Any], Any], str]:
     for name in METHOD_ORDER:
         method = getattr(model, name, None)
         if callable(method):
-            classes = getattr(model, "classes_", None) if name == "predict_proba" else None
-            return ModelFunction(method, name, None if classes is None else [str(c) for c in classes])
+            return method, name
     if callable(model):
-        return ModelFunction(model, str(getattr(model, "__name__", type(model).__name__)), None)
+        return model, str(getattr(model, "__name__", type(model).__name__))
     raise TypeError(f"model must be callable or have one of the methods {', '.join(METHOD_ORDER)}; got {model!r}")
 
 
-def call_model(function: ModelFunction, table: Any, n: int, what: Callable[[], str]) -> Floats:
-    """Call a model on n rows and return (n, k) float; errors say what the rows were."""
-    try:
-        raw = function.call(table)
-    except Exception as error:
-        error.add_note(f"sharpley: raised by {function.name} on {n} rows: {what()}")
-        raise
-    return check_output(raw, n, function.name)
-
-
-def check_output(raw: Any, n: int, name: str) -> Floats:
-    """Check the shape and type of a model's output; a copy, since models may return views of their input."""
-    output = np.asarray(raw)
-    if output.ndim not in (1, 2) or len(output) != n:
-        raise ValueError(f"{name} must return shape ({n},) or ({n}, outputs) for {n} rows, got {output.shape}")
-    try:
-        return np.array(output, dtype=np.float64).reshape(n, -1)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{name} must return numbers, got dtype {output.dtype}; for labels pass a function of probabilities"
-        ) from None
+def wants_to_write(error: BaseException) -> bool:
+    """Whether a model failed since it was given memory that it may not write to; pandas wraps numpy's error."""
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        return True
+    behind = error.__cause__ or error.__context__
+    return behind is not None and wants_to_write(behind)

@@ -8,23 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Coalitions, Floats
-from sharpley.games.base import Game, PairEvaluator, check_values
+from sharpley.games.base import Game, check_values
+from sharpley.protocols import PairEvaluator
 
 COALITIONS_PER_CALL = 4096
 
 
 @final
 class PlainGame:
-    """One game given as a callable; see ``sharpley.games.base.RowGames``."""
+    """One game given as a callable; see ``sharpley.protocols.RowGames``."""
 
-    n_rows = 1
+    pairs_per_call = COALITIONS_PER_CALL
 
-    def __init__(self, game: Game, d: int, *, batch_size: int | None = None) -> None:
+    def __init__(self, game: Game, d: int) -> None:
         if not callable(game):
             raise TypeError(f"game must be callable with bool coalitions (m, d), got {game!r}")
+        if getattr(game, "n_rows", 1) != 1:
+            raise ValueError("a MarginalGame of several rows is as many games; explain them with Explainer.estimate")
         self._game = game
         self.d = d
-        self.pairs_per_call = batch_size or COALITIONS_PER_CALL
         self.is_scalar = True
 
     def endpoints(self) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,39 +43,49 @@ class Players:
         return out
 
 
-def make_players(n_columns: int, names: list[str] | None, groups: dict[str, Any] | None) -> Players:
+def make_players(n_columns: int, names: list[str] | None, groups: Mapping[str, Any] | None) -> Players:
     """Check groups of columns; columns in no group are players of their own."""
     if n_columns == 0:
         raise ValueError("X must have at least one column, got none")
     if not groups:
         return Players(np.arange(n_columns), names)
+    if not isinstance(groups, Mapping):
+        raise TypeError(f"groups must be a mapping such as {{'colour': ['red', 'green']}}, got {groups!r}")
     labels = list(names) if names is not None else [f"x{j}" for j in range(n_columns)]
+    group_of = _group_of_columns(groups, labels, named=names is not None)
+    if clash := {labels[c] for c in range(n_columns) if c not in group_of} & set(group_of.values()):
+        raise ValueError(f"groups may not have the names of columns outside them: {sorted(clash)}")
+    # Columns are told apart by position: their names may repeat.
+    keys: list[str | int] = [group_of.get(column, column) for column in range(n_columns)]
+    players = list(dict.fromkeys(keys))
+    of_column = np.array([players.index(key) for key in keys])
+    return Players(of_column, [labels[key] if isinstance(key, int) else key for key in players])
+
+
+def _group_of_columns(groups: Mapping[str, Any], labels: list[str], *, named: bool) -> dict[int, str]:
+    """The group of each column that is in one."""
     group_of: dict[int, str] = {}
     for group, members in groups.items():
-        for column in _columns(group, members, n_columns, names):
+        if isinstance(members, int | np.integer) or not isinstance(members, Iterable):
+            raise TypeError(f"group {group!r} must be a list of columns, got {members!r}")
+        columns = [_column(group, m, labels, named) for m in ([members] if isinstance(members, str) else members)]
+        if not columns:
+            raise ValueError(f"group {group!r} has no columns")
+        for column in columns:
             if column in group_of:
-                raise ValueError(f"column {labels[column]!r} is in two groups, {group_of[column]!r} and {group!r}")
+                also = "twice" if group_of[column] == group else f"in two groups, {group_of[column]!r} and {group!r}"
+                raise ValueError(f"column {labels[column]!r} is {also}")
             group_of[column] = str(group)
-    ordered = [group_of.get(column, labels[column]) for column in range(n_columns)]
-    player_names = list(dict.fromkeys(ordered))
-    single = {labels[c] for c in range(n_columns) if c not in group_of}
-    if clash := single & set(group_of.values()):
-        raise ValueError(f"groups may not have the names of columns outside them: {sorted(clash)}")
-    return Players(np.array([player_names.index(name) for name in ordered]), player_names)
+    return group_of
 
 
-def _columns(group: str, members: Any, n_columns: int, names: list[str] | None) -> list[int]:
-    """Column indices of a group given by names or by indices."""
-    listed = [members] if isinstance(members, str) else list(members)
-    if not listed:
-        raise ValueError(f"group {group!r} has no columns")
-    return [_column(group, member, n_columns, names) for member in listed]
-
-
-def _column(group: str, member: Any, n_columns: int, names: list[str] | None) -> int:
-    if names is not None and str(member) in names:
-        return names.index(str(member))
-    if isinstance(member, int | np.integer) and 0 <= member < n_columns:
+def _column(group: str, member: Any, labels: list[str], named: bool) -> int:
+    """Position of a column given by name or by position."""
+    if named and labels.count(str(member)) > 1:
+        raise ValueError(f"group {group!r}: there are several columns {member!r}; give positions instead of names")
+    if named and str(member) in labels:
+        return labels.index(str(member))
+    if isinstance(member, int | np.integer) and 0 <= member < len(labels):
         return int(member)
-    known = f"the columns are {names}" if names is not None else f"columns are counted from 0 to {n_columns - 1}"
+    known = f"the columns are {labels}" if named else f"columns are counted from 0 to {len(labels) - 1}"
     raise ValueError(f"group {group!r} has an unknown column {member!r}; {known}")

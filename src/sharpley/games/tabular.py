@@ -7,6 +7,8 @@ for the row itself, one model row; v(∅) is the mean prediction of the backgrou
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -14,13 +16,14 @@ from numpy.typing import NDArray
 
 from sharpley._checks import check_count
 from sharpley._typing import ArrayLike, Coalitions, Floats
-from sharpley.games.background import Background, as_background
-from sharpley.games.base import PairEvaluator, describe
-from sharpley.games.model import ModelFunction, call_model, model_function
+from sharpley.games.background import as_background
+from sharpley.games.base import describe
+from sharpley.games.model import ModelFunction, wants_to_write
 from sharpley.games.players import Players, make_players
-from sharpley.games.tables import make_mixer
+from sharpley.games.tables import Mix, make_mixer
+from sharpley.protocols import PairEvaluator
 
-# Found by measuring (benchmarks/test_explainer.py): calls are then large enough for models with a costly call, and the
+# Found by measuring (benchmarks/overhead.py): calls are then large enough for models with a costly call, and the
 # table still fits the processor's cache.
 MAX_ROWS = 2**15
 MAX_ELEMENTS = 2**21
@@ -40,6 +43,8 @@ class MarginalGame:
         Columns that play as one player.
     batch_size : int, optional
         Rows in one model call at most. By default up to 32,768, fewer with many columns.
+    n_outputs : int, optional
+        Outputs that the model must have; by default as many as it has.
 
     Examples
     --------
@@ -54,36 +59,38 @@ class MarginalGame:
         background: Any,
         rows: Any,
         *,
-        groups: dict[str, Any] | None = None,
+        groups: Mapping[str, Any] | None = None,
         batch_size: int | None = None,
+        n_outputs: int | None = None,
     ) -> None:
-        self._function: ModelFunction = model_function(model)
-        chosen: Background = as_background(background)
+        self._model = ModelFunction(model, n_outputs)
+        chosen = as_background(background)
         self._mixer = make_mixer(rows, chosen.rows)
         if self._mixer.n_rows == 0:
             raise ValueError("X must have at least one row, got none")
         self._weights = chosen.weights_of(self._mixer.n_background)
-        n_columns = rows.shape[1] if hasattr(rows, "shape") else np.shape(rows)[1]
-        self.players: Players = make_players(n_columns, self._mixer.names, groups)
+        self.players: Players = make_players(self._mixer.n_columns, self._mixer.names, groups)
         self.d, self.n_rows = self.players.d, self._mixer.n_rows
-        self.batch_size = default_batch_size(n_columns) if batch_size is None else batch_size
+        self.batch_size = default_batch_size(self._mixer.n_columns) if batch_size is None else batch_size
         self.batch_size = check_count("batch_size", self.batch_size, minimum=1)
         self.pairs_per_call = max(1, self.batch_size // self._mixer.n_background)
-        self.is_scalar = True
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether the model has one output; known after it was called."""
+        return self._model.is_scalar
 
     def __call__(self, coalitions: ArrayLike) -> Floats:
         """Values of coalitions (m, d): (m,) or (m, k) for one row, else with an axis of rows in front."""
         masks = np.asarray(coalitions, dtype=bool)
         if masks.ndim != 2 or masks.shape[1] != self.d:
             raise ValueError(f"coalitions must have shape (m, {self.d}), got {masks.shape}")
-        self._checked("the background", self._mixer.n_background)  # also tells whether the output is scalar
         which = np.repeat(np.arange(self.n_rows), len(masks))
         evaluate, tiled = self.evaluator(), np.tile(masks, (self.n_rows, 1))
         step = self.pairs_per_call
         parts = [evaluate(which[i : i + step], tiled[i : i + step]) for i in range(0, len(which), step)]
-        values = np.concatenate(parts).reshape(self.n_rows, len(masks), -1)
-        if self.is_scalar:
-            values = values[..., 0]
+        values = np.concatenate([*parts]) if parts else np.empty((0, 1))
+        values = values.reshape(self.n_rows, len(masks), *([] if self.is_scalar else [-1]))
         return np.asarray(values[0] if self.n_rows == 1 else values)
 
     def varying(self) -> Coalitions:
@@ -92,51 +99,51 @@ class MarginalGame:
 
     def endpoints(self) -> Floats:
         """Values of the empty and of the full coalition for every row, (n_rows, 2, k)."""
-        empty = self._weights @ self._checked("the background", self._mixer.n_background)
-        full = self._checked("X", self.n_rows)
-        return np.stack([np.broadcast_to(empty, full.shape), full], axis=1)
+        of_background = self._predict("the background", self._mixer.fresh_background, self._mixer.n_background)
+        full = self._predict("X", self._mixer.fresh_rows, self.n_rows)
+        return np.stack([np.broadcast_to(self._weights @ of_background, full.shape), full], axis=1)
 
-    def _checked(self, what: str, n: int) -> Floats:
-        """Predictions for the whole background, or for all rows of X, in calls of bounded size."""
+    def _predict(self, what: str, take: Callable[[slice], Any], n: int) -> Floats:
+        """Predictions for a whole table, in calls of bounded size."""
         parts = []
         for start in range(0, n, self.batch_size):
             part = slice(start, min(n, start + self.batch_size))
-            table = self._mixer.fresh_rows(part) if what == "X" else self._mixer.fresh_background(part)
-            parts.append(self._call(table, part.stop - start, lambda part=part: _describe_part(what, part)))
-            if what != "X":
-                self._mixer.note_changes(table, part)
+            parts.append(self._model(take(part), part.stop - start, partial(_describe_part, what, part)))
         output = np.concatenate(parts)
         bad = np.flatnonzero(~np.isfinite(output).all(axis=1))
         if len(bad):
-            raise ValueError(f"{self._function.name} returned {output[bad[0]]} for row {bad[0]} of {what}")
+            raise ValueError(f"{self._model.name} returned {output[bad[0]]} for row {bad[0]} of {what}")
         return output
-
-    def _call(self, table: Any, n: int, what: Any) -> Floats:
-        function = self._function
-
-        def note_shape(argument: Any) -> Any:
-            raw = function.call(argument)
-            self.is_scalar = np.ndim(raw) == 1
-            return raw
-
-        return call_model(function._replace(call=note_shape), table, n, what)
 
     def evaluator(self) -> PairEvaluator:
         """A function from (row, coalition) pairs to mean predictions, with memory of its own."""
         mix, size = self._mixer.mixing(), self._mixer.n_background
+        # One part, unless the background is larger than a batch.
+        parts = [slice(i, min(size, i + self.batch_size)) for i in range(0, size, self.batch_size)]
 
         def values(rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
-            masks = self.players.column_masks(coalitions)
-            outputs = []
-            for start in range(0, size, self.batch_size):  # one part, unless the background is larger than a batch
-                part = slice(start, min(size, start + self.batch_size))
-                table = mix(rows, masks, part)
-                n = len(rows) * (part.stop - part.start)
-                output = self._call(table, n, lambda: _describe_pairs(rows, coalitions))
-                outputs.append(output.reshape(len(rows), part.stop - part.start, -1))
-            return self._mean(np.concatenate(outputs, axis=1) if len(outputs) > 1 else outputs[0], rows, coalitions)
+            nonlocal mix
+            try:
+                outputs = self._mixed_outputs(mix, rows, coalitions, parts)
+            except Exception as error:
+                if not (self._mixer.may_reuse and wants_to_write(error)):
+                    raise
+                self._mixer.may_reuse = False  # the model writes to its input: fresh memory from now on
+                mix = self._mixer.mixing()
+                outputs = self._mixed_outputs(mix, rows, coalitions, parts)
+            return self._mean(outputs, rows, coalitions)
 
         return values
+
+    def _mixed_outputs(self, mix: Mix, rows: NDArray[np.int64], coalitions: Coalitions, parts: list[slice]) -> Floats:
+        """Predictions for all background rows mixed with each pair, (p, b, k)."""
+        masks = self.players.column_masks(coalitions)
+        outputs = []
+        for part in parts:
+            size = part.stop - part.start
+            output = self._model(mix(rows, masks, part), len(rows) * size, partial(_describe_pairs, rows, coalitions))
+            outputs.append(output.reshape(len(rows), size, -1))
+        return np.concatenate(outputs, axis=1) if len(outputs) > 1 else outputs[0]
 
     def _mean(self, outputs: Floats, rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
         """Weighted mean over the background, (p, b, k) -> (p, k); what is not finite is named."""
@@ -144,7 +151,7 @@ class MarginalGame:
         if not np.isfinite(values).all():
             pair = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
             raise ValueError(
-                f"{self._function.name} returned NaN or infinity for row {rows[pair]} of X "
+                f"{self._model.name} returned NaN or infinity for row {rows[pair]} of X "
                 f"with {describe(coalitions[pair])}"
             )
         return values

@@ -80,6 +80,8 @@ class GroupedSource:
             mine = np.flatnonzero(streams == index)
             if self._unit is None and len(mine):
                 weights[mine] = len(mine) / n * self.sampler.weights(orderings[mine])
+                if not np.isclose(weights[mine].sum(), len(mine) / n):
+                    raise ValueError(f"the weights of {self.sampler!r} must sum to 1; use normalize=True")
             block = 0 if self._unit is None else np.arange(len(mine)) // self._unit
             groups[mine] = index + len(self._streams) * block
         return GroupedOrderings(orderings, weights, np.unique(groups, return_inverse=True)[1].reshape(-1))
