@@ -50,9 +50,12 @@ def test_import(benchmark, module):
     benchmark.pedantic(subprocess.run, (command,), {"check": True}, rounds=10, warmup_rounds=2)
 
 
-def test_overhead_script_runs(tmp_path, capsys):
-    """The comparison with shap, at its smallest: it cannot rot."""
+def test_scripts_run(tmp_path):
+    """The comparison with shap and the coverage of intervals, at their smallest: they cannot rot."""
+    import intervals
     import overhead
 
     overhead.main(["--quick", "--out", str(tmp_path / "overhead.md")])
     assert "| shap Permutation | 8 |" in (tmp_path / "overhead.md").read_text()
+    intervals.main(["--quick", "--out", str(tmp_path / "coverage.md")])
+    assert "| antithetic | " in (tmp_path / "coverage.md").read_text()
