@@ -34,6 +34,7 @@ bench-smoke: $(VENV)/.dev
 # The installed package without its development tools, as a user gets it (CI: PYTHON=python3.13 VENV=.venv-smoke).
 smoke: $(VENV)/.demo
 	$(BIN)/python examples/first_steps.py
+	cd $(VENV) && bin/python ../examples/explain_model.py
 	$(BIN)/sharpley demo --out $(VENV)/demo
 	$(BIN)/sharpley sample --method sobol -d 10 -n 64 --seed 0 | $(BIN)/sharpley discrepancy -
 

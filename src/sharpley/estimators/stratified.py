@@ -121,7 +121,7 @@ class StratifiedEstimator(Estimator):
 
         A stratum's own draws must not decide how often it is drawn again: two draws are often equal by chance, and with
         rare contributions (a pivotal vote) the strata that happened to see none would be left alone. Their means stay
-        too low and their errors look like none: 95% intervals covered 30 to 80% that way.
+        too low and their errors look like none: intervals would cover far too little.
         """
         variances = self._moments(values[None])[2][0].sum(axis=-1).reshape(self.d, self.d)
         by_player = variances.sum(axis=1, keepdims=True) - variances
