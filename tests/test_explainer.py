@@ -151,6 +151,24 @@ def test_tolerance_is_met_row_by_row_whatever_the_company():
     assert (together.standard_errors.max(axis=1) <= 0.02 * np.ptp(together.values, axis=1)).all()
 
 
+def test_rows_that_must_be_enumerated_do_not_drag_others_along():
+    """With 2^8 coalitions within the budget, rows that miss the tolerance are enumerated, and only these."""
+
+    def model(table):
+        return np.where(table[:, 0] > 0, table[:, :8].prod(axis=1), table[:, :8].sum(axis=1))
+
+    table = WIDE[:, :8].copy()
+    table[:9, 0], table[20:26, 0] = -1.0, [1.0, -2.0, 1.0, -2.0, 1.0, -2.0]
+    explainer = Explainer(model, table[:9], method="antithetic", rng=3)
+    together = explainer.estimate(table[20:26], tol=1e-6)
+    assert together.converged.all()
+    assert together.n_evals.tolist() == [256, 142, 256, 142, 256, 142]
+    for row in range(6):
+        alone = explainer.estimate(table[[20 + row]], tol=1e-6)
+        np.testing.assert_array_equal(alone.values[0], together.values[row])
+        assert alone.n_evals[0] == together.n_evals[row]
+
+
 def test_threads_of_joblib_give_the_same():
     with joblib.parallel_config("threading"):
         threaded = Explainer(wide_model, WIDE[:9], rng=1, n_jobs=2, batch_size=30).estimate(WIDE[20:23])

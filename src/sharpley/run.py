@@ -179,12 +179,13 @@ class _Run:
         for budget in self._checkpoints(estimator):
             moments = self._estimate(estimator, store, budget)
             met = self._met(moments, all_players=len(players) == result.values.shape[1])
-            last = budget == self._budget or bool(met.all())
-            if last and not met.all() and self._plan.may_enumerate:
-                moments, met = self._enumerate(store), np.ones_like(met)
-            self._write(result, players, moments, np.ones_like(met) if last else met, met, len(store))
-            if last:
-                break
+            moments = self._write(result, players, moments, met, len(store), converged=True)
+            if len(self._active) == 0:
+                return
+        if self._plan.may_enumerate:
+            moments = self._enumerate(store)
+        everyone = np.ones(len(self._active), dtype=bool)
+        self._write(result, players, moments, everyone, len(store), converged=self._plan.may_enumerate)
 
     def _estimate(self, estimator: Estimator, store: CoalitionStore, budget: int) -> Moments:
         """Spend a budget; if it happened to pay for all coalitions, the values are exact."""
@@ -234,16 +235,19 @@ class _Run:
         players: NDArray[np.int64],
         moments: Moments,
         done: NDArray[np.bool_],
-        met: NDArray[np.bool_],
         n_evals: int,
-    ) -> None:
+        *,
+        converged: bool,
+    ) -> Moments:
+        """Write the rows that are done and go on with the others, whose moments are returned."""
         rows = self._rows[self._active[done]]
         at = (rows[:, None], players)
         result.values[at], result.variances[at] = moments.values[done], moments.variances[done]
         result.freedom[at] = moments.degrees_of_freedom[done]
-        result.n_evals[rows], result.converged[rows] = n_evals, met[done]
+        result.n_evals[rows], result.converged[rows] = n_evals, converged
         self._progress.advance((self._budget - n_evals) * len(rows))
         self._active, self._values = self._active[~done], self._values[~done]
+        return Moments(*(part[~done] for part in moments))
 
 
 def _warn_unconverged(converged: NDArray[np.bool_], settings: Settings) -> None:
