@@ -52,7 +52,9 @@ class ExactEstimator(Estimator):
         phi = np.empty((values.shape[0], self.d, values.shape[2]))
         for player in range(self.d):
             without = index[(index >> player) & 1 == 0]
-            gains = values[:, without | (1 << player)] - values[:, without]
+            gains = np.ascontiguousarray(values[:, without | (1 << player)] - values[:, without])
             weights = 1.0 / (self.d * np.array([comb(self.d - 1, s) for s in range(self.d)], dtype=np.float64))
-            phi[:, player] = np.einsum("m,rmk->rk", weights[sizes[without]], gains)
+            # One by one, and contiguous: the order of summation is then the same in any company.
+            for row, gain in enumerate(gains):
+                phi[row, player] = weights[sizes[without]] @ gain
         return Moments(phi, np.zeros_like(phi), np.full_like(phi, np.inf))
