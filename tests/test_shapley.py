@@ -184,7 +184,7 @@ def test_intervals_cover_what_they_say(method, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["monte-carlo", "antithetic", "orthogonal"])
+@pytest.mark.parametrize("method", ["monte-carlo", "antithetic", "orthogonal", "sobol", "sbq", "owen", "owen-halved"])
 def test_intervals_cover_after_stopping_by_tolerance(method):
     game = CALIBRATION["interactions"]
     truth = game.shapley_values()
