@@ -1,0 +1,157 @@
+"""Mistakes are told clearly, and before the model is called where that can be."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from tabular_data import DATA, FRAME, WIDE, interaction, never
+
+from sharpley import Explainer, MarginalGame
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"g": ["a", "zebra"]}, "group 'g' has an unknown column 'zebra'; the columns are"),
+        ({"g": ["a", "b"], "h": ["b"]}, "column 'b' is in two groups, 'g' and 'h'"),
+        ({"g": []}, "group 'g' has no columns"),
+        ({"g": [7]}, "unknown column 7"),
+        ({"c": ["a", "b"]}, r"names of columns outside them: \['c'\]"),
+    ],
+)
+def test_bad_groups_are_named(groups, message):
+    frame = pd.DataFrame(DATA, columns=list("abcde"))
+    with pytest.raises(ValueError, match=message):
+        Explainer(interaction, frame.iloc[:5], groups=groups).estimate(frame.iloc[5:6])
+
+
+@pytest.mark.parametrize(
+    ("background", "rows", "error", "message"),
+    [
+        (DATA[:5], DATA[:0], ValueError, "X must have at least one row, got none"),
+        (DATA[:0], DATA[:1], ValueError, "the background must have at least one row, got none"),
+        (DATA[:5], DATA[:1, :4], ValueError, "X has 4 columns, but the background has 5"),
+        (DATA[:5], DATA[0], ValueError, r"X must be a table of shape \(rows, columns\), got shape \(5,\)"),
+        (np.empty((3, 0)), np.empty((1, 0)), ValueError, "at least one column"),
+        (FRAME[:5], FRAME[["job", "age", "size", "member", "income"]], ValueError, "in another order"),
+        (FRAME[:5], FRAME.drop(columns="job"), ValueError, r"missing \['job'\], unexpected \[\]"),
+        (
+            FRAME[:5],
+            FRAME.to_numpy(),
+            TypeError,
+            "X and background must be tables of one type, got ndarray and DataFrame",
+        ),
+        (
+            FRAME.to_numpy(),
+            FRAME[:2],
+            TypeError,
+            "X and background must be tables of one type, got DataFrame and ndarray",
+        ),
+        (FRAME[:5], FRAME[:2].astype({"job": "category"}), TypeError, "column 'job' is category in X but"),
+    ],
+)
+def test_bad_tables_are_named_before_the_model_is_called(background, rows, error, message):
+    with pytest.raises(error, match=message):
+        Explainer(never, background).estimate(rows)
+
+
+def test_too_small_a_budget_is_told_before_the_model_is_called():
+    with pytest.raises(ValueError, match="max_evals=20 is too small for method 'antithetic' with 14 players"):
+        Explainer(never, WIDE[:3]).estimate(WIDE[5:6], max_evals=20)
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        (lambda t: t[:-1, 0], ValueError, r"must return shape \(5,\) or \(5, k\) for 5 rows, got \(4,\)"),
+        (lambda t: t[:, :, None], ValueError, r"got \(5, 5, 1\)"),
+        (lambda t: np.array(["yes"] * len(t)), TypeError, "must return real numbers, got dtype <U3"),
+        (lambda t: np.full(len(t), np.nan), ValueError, r"returned \[nan\] for row 0 of the background"),
+    ],
+)
+def test_bad_outputs_are_named(model, error, message):
+    with pytest.raises(error, match=message):
+        Explainer(model, DATA[:5]).estimate(DATA[5:7])
+
+
+def test_a_nan_is_traced_to_its_row_and_coalition():
+    def model(table):
+        return np.where((table[:, 0] == DATA[6, 0]) & (table[:, 1] != DATA[6, 1]), np.nan, 1.0)
+
+    with pytest.raises(ValueError, match=r"NaN or infinity for row 1 of X with the coalition of players \[0"):
+        Explainer(model, DATA[:5]).estimate(DATA[5:7])
+
+
+def test_a_model_that_raises_keeps_its_exception_and_gains_a_note():
+    def model(table):
+        if len(table) > 5:
+            raise ZeroDivisionError("my own trouble")
+        return table[:, 0]
+
+    with pytest.raises(ZeroDivisionError, match="my own trouble") as caught:
+        Explainer(model, DATA[:5]).estimate(DATA[5:7])
+    assert "raised by model on" in caught.value.__notes__[0]
+    assert "rows 0..1 of X" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("groups", [{"g": 1}, [[0, 1]]])
+def test_groups_of_the_wrong_type(groups):
+    with pytest.raises(TypeError, match=r"must be a (list|mapping)"):
+        Explainer(never, DATA[:5], groups=groups).estimate(DATA[5:6])
+
+
+@pytest.mark.parametrize(
+    ("background", "rows", "error", "message"),
+    [
+        ([["a", 1.0]], [["b", 2.0]], TypeError, "mixes text and numbers, which an array would turn into text"),
+        (np.array([["a", "b"]]), np.ones((1, 2)), TypeError, "X is float64 but the background is <U1"),
+        (scipy.sparse.csr_matrix(DATA[:5]), FRAME[:2], TypeError, "tables of one type, got DataFrame and csr_matrix"),
+    ],
+)
+def test_text_and_numbers_are_not_mixed_silently(background, rows, error, message):
+    with pytest.raises(error, match=message):
+        Explainer(never, background).estimate(rows)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (lambda t: t[:, : 1 + (t[0, 0] == DATA[5, 0])], "returned 2 outputs for rows 0..1 of X, expected 1"),
+        (lambda t: t[:, :0], r"got \(5, 0\)"),
+    ],
+)
+def test_outputs_that_change_their_number(model, message):
+    with pytest.raises(ValueError, match=message):
+        Explainer(model, DATA[:5]).estimate(DATA[5:7])
+
+
+@pytest.mark.parametrize("output", [lambda t: t[:, 0] + 1j, lambda t: np.array(["1"] * len(t))])
+def test_outputs_that_are_not_real_numbers(output):
+    with pytest.raises(TypeError, match="must return real numbers"):
+        Explainer(output, DATA[:5]).estimate(DATA[5:7])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"feature_names": ["u"]}, ValueError, "1 feature_names for 5 players"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be a number of workers"),
+        ({"n_jobs": "all"}, ValueError, "n_jobs must be a number of workers"),
+    ],
+)
+def test_bad_options_are_told_before_the_model_is_called(options, error, message):
+    with pytest.raises(error, match=message):
+        Explainer(never, DATA[:5], **options)(DATA[5:7])
+
+
+def test_output_names_are_counted_at_the_first_call():
+    with pytest.raises(ValueError, match=r"returned 1 outputs for rows 0\.\.4 of the background, expected 2"):
+        Explainer(interaction, DATA[:5], output_names=["a", "b"]).estimate(DATA[5:7])
+
+
+def test_the_game_of_several_rows_is_not_one_game():
+    from sharpley import shapley_values
+
+    with pytest.raises(ValueError, match=r"explain them with Explainer\.estimate"):
+        shapley_values(MarginalGame(interaction, DATA[:5], DATA[5:7]), 5)
+    assert MarginalGame(interaction, DATA[:5], DATA[[5]])(np.zeros((0, 5), dtype=bool)).shape == (0,)
