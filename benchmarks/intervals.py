@@ -12,6 +12,7 @@ import numpy as np
 
 import sharpley
 from sharpley.games import Airport, UnanimitySum, WeightedVoting
+from sharpley.methods import make_estimator
 
 GAMES = {
     "airport": Airport(tuple(np.arange(1.0, 13.0))),
@@ -23,12 +24,11 @@ METHODS = [method for method in sharpley.METHODS if method not in ("auto", "exac
 
 def coverage(game, method, budget, seeds):
     """Share of 95% intervals that hold the true value, or None if the budget is too small for the method."""
+    if make_estimator(method, game.d, np.random.default_rng(0)).minimum > budget:
+        return None
     truth, held = game.shapley_values(), []
     for seed in range(seeds):
-        try:
-            estimate = sharpley.shapley_values(game, game.d, method=method, max_evals=budget, rng=seed)
-        except ValueError:
-            return None
+        estimate = sharpley.shapley_values(game, game.d, method=method, max_evals=budget, rng=seed)
         lower, upper = estimate.interval(0.95)
         held.append((lower - 1e-12 <= truth) & (truth <= upper + 1e-12))
     return float(np.mean(held))

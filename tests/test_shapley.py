@@ -159,40 +159,6 @@ def test_pairs_are_exact_for_pairwise_interactions():
 
 
 VOTES = WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30)
-CALIBRATION = {
-    "airport": Airport(tuple(np.arange(1.0, 13.0))),
-    "voting": VOTES,
-    "interactions": UnanimitySum.random(12, n_terms=60, max_order=6, rng=1),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CALIBRATION)
-@pytest.mark.parametrize("method", SAMPLED)
-def test_intervals_cover_what_they_say(method, name):
-    """95% intervals over 200 seeds and 12 players: coverage between 0.90 and 0.99; and no bias."""
-    game = CALIBRATION[name]
-    truth = game.shapley_values()
-    runs = [shapley_values(game, game.d, method=method, max_evals=1200, rng=seed) for seed in range(200)]
-    limits = np.array([run.interval(0.95) for run in runs])
-    covered = (limits[:, 0] - 1e-12 <= truth) & (truth <= limits[:, 1] + 1e-12)
-    assert 0.90 <= covered.mean() <= 0.99
-    values = np.array([run.values for run in runs])
-    if method != "stratified":  # unbiased only asymptotically
-        error = np.abs(values.mean(axis=0) - truth) / (values.std(axis=0, ddof=1) / np.sqrt(len(runs)) + 1e-12)
-        assert error.max() < 4.5
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["monte-carlo", "antithetic", "orthogonal", "sobol", "sbq", "owen", "owen-halved"])
-def test_intervals_cover_after_stopping_by_tolerance(method):
-    game = CALIBRATION["interactions"]
-    truth = game.shapley_values()
-    runs = [shapley_values(game, game.d, method=method, tol=0.03, rng=seed) for seed in range(200)]
-    assert all(run.converged for run in runs)
-    limits = np.array([run.interval(0.95) for run in runs])
-    covered = (limits[:, 0] - 1e-12 <= truth) & (truth <= limits[:, 1] + 1e-12)
-    assert 0.90 <= covered.mean() <= 0.99
 
 
 @pytest.mark.parametrize("method", [*SAMPLERS, "owen", "owen-halved", "stratified"])
@@ -364,7 +330,8 @@ def test_store_numbers_coalitions_once():
     np.testing.assert_array_equal(store.since(0)[positions], coalitions)
     assert len(store) == len({tuple(c) for c in coalitions.tolist()} | {(False,) * 10, (True,) * 10})
     before = len(store)
-    assert store.add(np.eye(10, dtype=bool), limit=before) is None or len(store) == before
+    assert store.add_within(rng.random((40, 10)) < 0.5, before) is None
+    assert len(store) == before
 
 
 @pytest.mark.parametrize(

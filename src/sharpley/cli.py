@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from sharpley import SAMPLERS, __version__, discrepancy
+from sharpley._checks import check_choice
 from sharpley._files import read_array, write_array
 from sharpley.kernels import KERNELS, kernel_by_name
 from sharpley.samplers import sampler_by_name
@@ -99,8 +100,6 @@ def reproduce(
     from sharpley.experiments import EXPERIMENTS
 
     with _plain_errors():
-        from sharpley._checks import check_choice
-
         check_choice("experiment", name, EXPERIMENTS)
         for path in EXPERIMENTS[name](out, trials=trials):
             typer.echo(f"wrote {path}")

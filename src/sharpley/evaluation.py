@@ -43,22 +43,14 @@ class CoalitionStore:
         """Whether all 2^d coalitions are here."""
         return len(self) == 2**self.d
 
-    def add(self, coalitions: Coalitions, limit: int | None = None) -> NDArray[np.int64] | None:
-        """Register coalitions and return their positions, (m,); None, and nothing done, if ``limit`` is too low."""
-        keys = _keys(coalitions)
-        fresh = [key for key in dict.fromkeys(keys) if key not in self._positions]
-        if limit is not None and len(self) + len(fresh) > limit:
-            return None
-        for key in fresh:
-            self._positions[key] = len(self._positions)
-        return self._find(keys)
+    def add(self, coalitions: Coalitions) -> NDArray[np.int64]:
+        """Register coalitions and return their positions, (m,)."""
+        return np.array([self._positions.setdefault(key, len(self)) for key in _keys(coalitions)], dtype=np.int64)
 
-    def positions(self, coalitions: Coalitions) -> NDArray[np.int64]:
-        """Positions of coalitions that are registered, (m,)."""
-        return self._find(_keys(coalitions))
-
-    def _find(self, keys: list[bytes]) -> NDArray[np.int64]:
-        return np.array([self._positions[key] for key in keys], dtype=np.int64)
+    def add_within(self, coalitions: Coalitions, limit: int) -> NDArray[np.int64] | None:
+        """Do as ``add``, or nothing, and return None, if there would then be more than ``limit``."""
+        fresh = {key for key in _keys(coalitions) if key not in self._positions}
+        return self.add(coalitions) if len(self) + len(fresh) <= limit else None
 
     def since(self, start: int) -> Coalitions:
         """Coalitions from position ``start`` on, (m, d)."""

@@ -11,6 +11,8 @@ from sharpley._typing import RNG, Floats
 from sharpley.evaluation import CoalitionStore
 from sharpley.statistics import Moments
 
+FREE_WORK = 10  # coalitions that are known cost nothing, but no more is drawn than this multiple of what is paid for
+
 
 class Estimator(ABC):
     """One run of a method on games of d ≥ 2 players.

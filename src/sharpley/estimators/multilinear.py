@@ -5,9 +5,8 @@ one player's joining or leaving changes it to, it gives a contribution of everyo
 integral over q is cut into intervals, and one sweep draws one coalition for each:
 
 - rule "uniform" (default): q uniform within its interval. Unbiased.
-- rule "trapezoid" (the paper's): q at the ends of intervals, with the weights of the trapezoid rule. Its bias
-does not show in
-  the standard error.
+- rule "trapezoid" (the paper's): q at the ends of intervals, with the weights of the trapezoid rule. Its bias does not
+  show in the standard error.
 
 The halved form takes q ≤ 1/2 only and each coalition together with its complement. Sweeps are independent, and give the
 standard error. The values do not add up to v(N) − v(∅) exactly.
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from sharpley._checks import check_choice, check_count
 from sharpley._typing import RNG, Coalitions, Floats
-from sharpley.estimators.base import Estimator, stack
+from sharpley.estimators.base import FREE_WORK, Estimator, stack
 from sharpley.evaluation import CoalitionStore
 from sharpley.statistics import Moments, grouped_moments
 
@@ -87,11 +86,11 @@ class MultilinearEstimator(Estimator):
     def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
         """Add whole sweeps as long as the budget allows."""
         before = len(self._sweeps)
-        most = max(2, 10 * budget // self._sweep_cost(self._intervals or 1))
+        most = max(2, FREE_WORK * budget // self._sweep_cost(self._intervals or 1))
         while len(self._sweeps) < most:
             state = self._rng.bit_generator.state
             members = self._draw_sweep()
-            positions = store.add(_flips(members), limit=budget)
+            positions = store.add_within(_flips(members), budget)
             if positions is None:
                 self._rng.bit_generator.state = state  # the same sweep again when there is more to spend
                 break

@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Coalitions, Floats, Orderings
-from sharpley.estimators.base import Estimator
+from sharpley.estimators.base import FREE_WORK, Estimator
 from sharpley.evaluation import EMPTY, FULL, CoalitionStore
 from sharpley.statistics import Moments, group_totals, group_weights, grouped_moments
 
 STEPS_AT_ONCE = 32
 ELEMENTS_AT_ONCE = 2**22  # contributions held at once: 32 MB
-FREE_WALKS = 10  # walks through coalitions that are known already cost nothing, but are bounded by this multiple
 
 
 class Grouped(Protocol):
@@ -89,10 +88,10 @@ class PermutationEstimator(Estimator):
     def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
         """Walk on, step by step, as far as the budget goes."""
         before = len(self._streams)
-        most = max(2, FREE_WALKS * budget // (self._source.step * (self.d - 1)))
+        most = max(2, FREE_WORK * budget // (self._source.step * (self.d - 1)))
         while len(self._streams) < most:
             orderings, stream = self._next_step()
-            positions = store.add(_between(orderings), limit=budget)
+            positions = store.add_within(_between(orderings), budget)
             if positions is None:
                 self._pending.append((orderings, stream))
                 break
@@ -129,9 +128,7 @@ def _whole_walks(positions: NDArray[np.int64], n: int) -> NDArray[np.int64]:
 
 def add_walks(store: CoalitionStore, orderings: Orderings) -> NDArray[np.int64]:
     """Register all coalitions that orderings pass through and return their positions, (n, d+1)."""
-    positions = store.add(_between(orderings))
-    assert positions is not None
-    return _whole_walks(positions, len(orderings))
+    return _whole_walks(store.add(_between(orderings)), len(orderings))
 
 
 def walk_moments(values: Floats, walks: NDArray[np.int64], sample: Grouped) -> Moments:

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import RNG, Coalitions, Floats
-from sharpley.estimators.base import Estimator
+from sharpley.estimators.base import FREE_WORK, Estimator
 from sharpley.evaluation import CoalitionStore
 from sharpley.statistics import Moments
 
 FIRST_STAGE = 0.5  # share of the budget that is spent evenly
 EVEN_SHARE = 0.25  # of the mean deviation, added to each stratum's
 PRIOR_FREEDOM = 1.0  # draws' worth of the position's mean variance in the variance of a stratum
-FREE_DRAWS = 10  # bounds the draws when all coalitions are known already
 
 
 @final
@@ -65,7 +64,7 @@ class StratifiedEstimator(Estimator):
             every[(position > 0) & (position < self.d - 1)],
         )
         self._draw(store, fixed, None)
-        for sweep in range(max(2, FREE_DRAWS * budget // max(1, len(random)))):
+        for sweep in range(max(2, FREE_WORK * budget // max(1, len(random)))):
             if len(random) == 0 or not self._draw(store, random, None if sweep < 2 else int(FIRST_STAGE * budget)):
                 break
 
@@ -75,7 +74,8 @@ class StratifiedEstimator(Estimator):
         without = self._random_coalitions(players, sizes)
         joined = without.copy()
         joined[np.arange(len(strata)), players] = True
-        positions = store.add(np.concatenate([without, joined]), limit=limit)
+        both = np.concatenate([without, joined])
+        positions = store.add(both) if limit is None else store.add_within(both, limit)
         if positions is None:
             return False
         self._strata.append(strata)

@@ -48,12 +48,16 @@ class ArrayMixer:
 
     def mixing(self) -> Mix:
         """Mix in compiled code and in memory that is used again, or else by numpy in fresh memory."""
-        fill = _Buffer(self._dtype).fill if self.may_reuse else _fill_by_numpy
+        buffer = _Buffer(self._dtype) if self.may_reuse else None
 
         def mix(rows: NDArray[np.int64], masks: Coalitions, part: slice) -> Any:
             present, which = np.unique(rows, return_inverse=True)
             foreground = np.ascontiguousarray(self._dense(self._rows[present]))
-            mixed = fill(foreground, which.reshape(-1), rows, masks, self._background, part)
+            which = which.reshape(-1)
+            if buffer is None:
+                mixed = np.where(masks[:, None, :], foreground[which][:, None, :], self._background[part])
+            else:
+                mixed = buffer.fill(foreground, which, rows, masks, self._background, part)
             return self._wrap(mixed.reshape(-1, masks.shape[1]))
 
         return mix
@@ -69,17 +73,6 @@ def _differs(row: NDArray[Any], background: NDArray[Any]) -> NDArray[np.bool_]:
     """Which columns of one row differ from any background row; NaN equals NaN."""
     equal = (row == background) | ((row != row) & (background != background))
     return np.asarray(~equal.all(axis=0), dtype=bool)
-
-
-def _fill_by_numpy(
-    foreground: NDArray[Any],
-    which: NDArray[Any],
-    rows: NDArray[Any],
-    masks: Coalitions,
-    background: NDArray[Any],
-    part: slice,
-) -> NDArray[Any]:
-    return np.where(masks[:, None, :], foreground[which][:, None, :], background[part])
 
 
 class _Buffer:

@@ -89,7 +89,7 @@ class MarginalGame:
         evaluate, tiled = self.evaluator(), np.tile(masks, (self.n_rows, 1))
         step = self.pairs_per_call
         parts = [evaluate(which[i : i + step], tiled[i : i + step]) for i in range(0, len(which), step)]
-        values = np.concatenate([*parts]) if parts else np.empty((0, 1))
+        values = np.concatenate(parts) if parts else np.empty((0, 1))
         values = values.reshape(self.n_rows, len(masks), *([] if self.is_scalar else [-1]))
         return np.asarray(values[0] if self.n_rows == 1 else values)
 
