@@ -63,3 +63,32 @@ def sequential_bayesian_quadrature(candidates, name):
             gains.append(np.linalg.solve(k, np.ones(len(k))).sum())
         chosen.append(options[int(np.argmax(np.round(gains, 9)))])
     return np.array(chosen)
+
+
+def relabelled_to_identity(orderings):
+    """The same set with players renamed so that the first ordering is 0, 1, 2, …"""
+    return np.argsort(orderings[0])[orderings]
+
+
+def sweep(orderings, values):
+    """Sweeps of improving adjacent transpositions, with every sum computed anew; ``values`` by discordant pairs."""
+    orderings = [list(ordering) for ordering in orderings]
+
+    def sum_to_others(i, ordering):
+        others = orderings[:i] + orderings[i + 1 :]
+        return sum(values[discordant_pairs(ordering, other)] for other in others)
+
+    moved_in_sweep = True
+    while moved_in_sweep:
+        moved_in_sweep = False
+        for i in range(len(orderings)):
+            moved = True
+            while moved:
+                moved = False
+                for k in range(len(orderings[i]) - 1):
+                    swapped = orderings[i].copy()
+                    swapped[k], swapped[k + 1] = swapped[k + 1], swapped[k]
+                    if sum_to_others(i, swapped) < sum_to_others(i, orderings[i]):
+                        orderings[i] = swapped
+                        moved = moved_in_sweep = True
+    return np.array(orderings)

@@ -150,3 +150,34 @@ def test_table_of_discrepancies_has_the_papers_figures_beside_ours(tmp_path, mon
 
 def test_version():
     assert call("--version").stdout == f"sharpley {__version__}\n"
+
+
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    from sharpley.samplers import minimise
+
+    monkeypatch.setenv("SHARPLEY_CACHE_DIR", str(tmp_path / "cache"))
+    minimise.design.cache_clear()
+    return tmp_path / "cache"
+
+
+def test_cache_is_warmed_listed_and_cleared(empty_cache):
+    assert call("cache", "list").stdout.strip() == str(empty_cache)
+    call("cache", "warm", "-d", 12, "-d", 13, "-n", 300)
+    listed = call("cache", "list").stdout
+    assert "design-v1-d12-n300-scale4-plain  (300 orderings of 12)" in listed
+    assert "design-v1-d13-n300" in listed
+    (empty_cache / "design-v1-d12-n300-scale4-plain.orderings.npz").write_bytes(b"broken")
+    assert "d12-n300-scale4-plain  (not valid, will be computed again)" in call("cache", "list").stdout
+    assert "removed 2 files" in call("cache", "clear").stdout
+    assert list(empty_cache.iterdir()) == []
+
+
+def test_a_cache_that_is_off_says_so(monkeypatch):
+    monkeypatch.setenv("SHARPLEY_CACHE_DIR", "")
+    assert "nothing is kept: SHARPLEY_CACHE_DIR is empty" in call("cache", "list").stdout
+
+
+def test_methods_without_anything_to_keep_are_named():
+    result = call("cache", "warm", "-d", 5, "-n", 10, "--method", "sobol", code=2)
+    assert "unknown method 'sobol'; choose one of 'design', 'herding', 'sbq'" in result.stderr

@@ -25,7 +25,7 @@ def candidates(d, steps, n_candidates, seed):
 @pytest.mark.parametrize("name", KERNELS)
 def test_herding_takes_the_candidate_least_like_those_before(name):
     expected = oracles.herd(candidates(7, 40, 5, seed=3), name)
-    actual = KernelHerding(7, kernel=KERNELS[name], n_candidates=5, rng=3).random(40)
+    actual = KernelHerding(7, kernel=KERNELS[name], n_candidates=5, fresh=True, rng=3).random(40)
     if name == "mallows":
         np.testing.assert_array_equal(actual, expected)
     else:  # whole numbers tie often, and either choice is right
@@ -34,14 +34,14 @@ def test_herding_takes_the_candidate_least_like_those_before(name):
 
 
 def test_herding_through_gram_equals_the_compiled_loop(monkeypatch):
-    compiled = KernelHerding(7, n_candidates=6, rng=1).random(70)
+    compiled = KernelHerding(7, n_candidates=6, fresh=True, rng=1).random(70)
     monkeypatch.setattr(Mallows, "discordance_table", lambda self, d: None)
-    np.testing.assert_array_equal(KernelHerding(7, n_candidates=6, rng=1).random(70), compiled)
+    np.testing.assert_array_equal(KernelHerding(7, n_candidates=6, fresh=True, rng=1).random(70), compiled)
 
 
 def test_sbq_takes_the_candidate_that_lowers_the_variance_most():
     expected = oracles.sequential_bayesian_quadrature(candidates(6, 30, 4, seed=5), "mallows")
-    actual = SequentialBayesianQuadrature(6, n_candidates=4, rng=5).random(30)
+    actual = SequentialBayesianQuadrature(6, n_candidates=4, fresh=True, rng=5).random(30)
     np.testing.assert_array_equal(actual, expected)
 
 
@@ -57,7 +57,7 @@ def test_sbq_survives_more_orderings_than_there_are(kernel, d):
 
 
 def test_sbq_factor_is_the_cholesky_factor_of_the_gram_matrix():
-    sampler = SequentialBayesianQuadrature(5, rng=0)
+    sampler = SequentialBayesianQuadrature(5, fresh=True, rng=0)
     sampler.random(150)  # of 120 orderings: some repeat, and are left out of the factor
     chosen, factor = sampler._chosen, sampler._factor
     assert len(chosen) == len(np.unique(chosen, axis=0)) <= 120
@@ -66,18 +66,38 @@ def test_sbq_factor_is_the_cholesky_factor_of_the_gram_matrix():
 
 def test_sbq_weights_normalised_or_as_printed():
     """Errata 10: at d = 10, n = 10 the printed weights sum to 0.73 and have discrepancy .204, not .240."""
-    raw = SequentialBayesianQuadrature(10, normalize=False, rng=0)
+    raw = SequentialBayesianQuadrature(10, normalize=False, fresh=True, rng=0)
     orderings = raw.random(10)
     assert raw.weights(orderings).sum() == pytest.approx(0.73, abs=0.01)
     assert discrepancy(orderings, raw.weights(orderings)) == pytest.approx(0.204, abs=0.004)
-    normal = SequentialBayesianQuadrature(10, rng=0)
+    normal = SequentialBayesianQuadrature(10, fresh=True, rng=0)
     np.testing.assert_array_equal(normal.random(10), orderings)
     assert discrepancy(orderings, normal.weights(orderings)) == pytest.approx(0.240, abs=0.004)
 
 
 def test_more_candidates_lower_the_discrepancy():
     means = [
-        np.mean([discrepancy(KernelHerding(8, n_candidates=k, rng=seed).random(60)) for seed in range(5)])
+        np.mean([discrepancy(KernelHerding(8, n_candidates=k, fresh=True, rng=seed).random(60)) for seed in range(5)])
         for k in (1, 5, 50)
     ]
     assert means[0] > 1.1 * means[1] > 1.2 * means[2]
+
+
+@pytest.mark.parametrize("make", [KernelHerding, SequentialBayesianQuadrature])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_by_default_one_sequence_is_relabelled(make, kernel):
+    """Two samples are the same set up to the names of players, so they are equally even."""
+    first, second = (make(7, kernel=kernel, rng=seed).random(40) for seed in (0, 1))
+    assert (first != second).any()
+    np.testing.assert_array_equal(oracles.relabelled_to_identity(first), oracles.relabelled_to_identity(second))
+    assert discrepancy(first, kernel=kernel) == pytest.approx(discrepancy(second, kernel=kernel), abs=1e-7)
+    fresh = [make(7, kernel=kernel, fresh=True, rng=seed).random(40) for seed in (0, 1)]
+    assert (oracles.relabelled_to_identity(fresh[0]) != oracles.relabelled_to_identity(fresh[1])).any()
+
+
+def test_kernels_of_ones_own_get_fresh_candidates():
+    class Negated(Kendall):
+        """Not known to the cache."""
+
+    assert KernelHerding(5, kernel=Negated(), rng=0).fresh
+    assert not KernelHerding(5, kernel=Kendall(), rng=0).fresh

@@ -1,15 +1,33 @@
 """The contract that every sampler in the registry keeps."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from sharpley import SAMPLERS, Antithetic, KernelHerding, Mallows, Orthogonal, Sobol, all_orderings
+from sharpley import (
+    SAMPLERS,
+    Antithetic,
+    KernelHerding,
+    Mallows,
+    Orthogonal,
+    PermutationDesign,
+    SequentialBayesianQuadrature,
+    Sobol,
+    all_orderings,
+)
 from sharpley.permutations import as_orderings
 from sharpley.samplers import sampler_by_name
 
+NESTED = {
+    **{name: make for name, make in SAMPLERS.items() if name != "design"},
+    "nested-design": partial(PermutationDesign, nested=True),
+    "nested-pairs": partial(PermutationDesign, nested=True, paired=True),
+    "fresh-herding": partial(KernelHerding, fresh=True),
+    "fresh-sbq": partial(SequentialBayesianQuadrature, fresh=True),
+}
 every_sampler = pytest.mark.parametrize("make", SAMPLERS.values(), ids=SAMPLERS)
 
 
@@ -44,7 +62,7 @@ def test_restoring_a_generators_state_restores_the_sample(make):
     np.testing.assert_array_equal(make(6, rng=generator).random(9), first)
 
 
-@every_sampler
+@pytest.mark.parametrize("make", NESTED.values(), ids=NESTED)
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("parts", [(1, 1, 1), (3, 8, 0, 2), (31, 1, 40), (7, 8, 9)])
 def test_calls_continue_one_sequence(make, d, parts):
@@ -91,7 +109,7 @@ def test_weights_sum_to_one(make):
 SEEDS = 2400
 
 
-@every_sampler
+@pytest.mark.parametrize("make", (SAMPLERS | NESTED).values(), ids=SAMPLERS | NESTED)
 def test_every_ordering_of_the_sequence_is_uniform(make):
     """χ² over all of S₄, position by position, each over independent seeds: biased samplers fail by far."""
     generator = np.random.default_rng(20221)

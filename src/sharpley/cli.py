@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from sharpley import SAMPLERS, __version__, discrepancy
+from sharpley import SAMPLERS, __version__, _cache, discrepancy
 from sharpley._checks import check_choice
 from sharpley._files import read_array, write_array
 from sharpley.kernels import KERNELS, kernel_by_name
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 METHOD_HELP = "One of: " + ", ".join(SAMPLERS)
 KERNEL_HELP = "One of: " + ", ".join(KERNELS)
+KEPT = ("design", "herding", "sbq")
 FILE_HELP = "CSV (one ordering a line, no header) or NPY; - for standard input."
 
 
@@ -114,6 +115,42 @@ def demo(
 
     with _plain_errors():
         run(out)
+
+
+cache = typer.Typer(help="Designs and greedy sequences, which are found once and kept on disk.", no_args_is_help=True)
+app.add_typer(cache, name="cache")
+
+
+@cache.command("list")
+def list_cache() -> None:
+    """Show what is kept, and where."""
+    place = _cache.folder()
+    typer.echo(f"nothing is kept: {_cache.VARIABLE} is empty" if place is None else f"{place}")
+    for entry in _cache.entries():
+        state = f"{entry.n} orderings of {entry.d}" if entry.is_valid else "not valid, will be computed again"
+        typer.echo(f"{entry.n_bytes / 1000:8.1f} kB  {entry.key}  ({state})")
+
+
+@cache.command()
+def warm(
+    d: Annotated[list[int], typer.Option("-d", "--players", help="Number of players; may be repeated.")],
+    n: Annotated[list[int], typer.Option("-n", "--number", help="Number of orderings; may be repeated.")],
+    method: Annotated[str, typer.Option(help="One of: " + ", ".join(KEPT))] = "design",
+) -> None:
+    """Compute samples beforehand, so that their first use is fast."""
+    from rich.progress import track
+
+    with _plain_errors():
+        check_choice("method", method, KEPT)
+        for players, number in track([(i, j) for i in d for j in n], description=method):
+            sampler_by_name(method, players).random(number)
+
+
+@cache.command()
+def clear() -> None:
+    """Remove all that is kept."""
+    with _plain_errors():
+        typer.echo(f"removed {_cache.clear()} files")
 
 
 if __name__ == "__main__":

@@ -174,7 +174,7 @@ class _Run:
             return
         # The same seed for every block: a row's result does not depend on the rows beside it.
         estimator = make_estimator(self._plan.method, self._game.d, np.random.default_rng(self._settings.seed))
-        estimator.prepare(self._budget)
+        estimator.prepare(self._budget, may_stop=self._settings.tol is not None)
         store = CoalitionStore(self._game.d)
         for budget in self._checkpoints(estimator):
             moments = self._estimate(estimator, store, budget)

@@ -45,8 +45,8 @@ class Estimator(ABC):
         """Budget from which the error bar is reliable enough to stop on."""
         return self.minimum
 
-    def prepare(self, max_evals: int) -> None:
-        """Settle what depends on the largest budget; called once, before ``extend``."""
+    def prepare(self, max_evals: int, *, may_stop: bool) -> None:
+        """Settle what depends on the largest budget, or on whether all of it is spent; called before ``extend``."""
         return
 
     @abstractmethod

@@ -77,7 +77,7 @@ class MultilinearEstimator(Estimator):
         """Ten sweeps."""
         return min(2 + 10 * self._sweep_cost(self._intervals or 1), 2**self.d)
 
-    def prepare(self, max_evals: int) -> None:
+    def prepare(self, max_evals: int, *, may_stop: bool) -> None:
         """Make intervals as fine as the budget allows."""
         if self._intervals is None:
             affordable = (max_evals - 2) // (SWEEPS * self._copies * (self.d + 1)) - (self._rule == "trapezoid")

@@ -7,6 +7,7 @@ contributions add up to v(N) − v(∅), and so does every weighted mean with we
 
 from __future__ import annotations
 
+from math import comb
 from typing import Protocol, final
 
 import numpy as np
@@ -18,6 +19,7 @@ from sharpley.evaluation import EMPTY, FULL, CoalitionStore
 from sharpley.statistics import Moments, group_totals, group_weights, grouped_moments
 
 STEPS_AT_ONCE = 32
+NEVER_TWICE = 10**12  # coalitions of one size: from here on no walk meets another's by chance
 ELEMENTS_AT_ONCE = 2**22  # contributions held at once: 32 MB
 
 
@@ -41,6 +43,9 @@ class OrderingSource(Protocol):
     """Steps of one or two orderings that belong together, from one or more independent streams."""
 
     step: int
+
+    def prepare(self, expected: int | None) -> None:
+        """Get ready for so many orderings; None if they may be fewer."""
 
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
         """Return the next steps, (count, step, d), and the streams they come from."""
@@ -85,6 +90,10 @@ class PermutationEstimator(Estimator):
         """Ten steps."""
         return self._cost(10)
 
+    def prepare(self, max_evals: int, *, may_stop: bool) -> None:
+        """Tell the source how many orderings to expect."""
+        self._source.prepare(None if may_stop else orderings_within(max_evals, self.d))
+
     def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
         """Walk on, step by step, as far as the budget goes."""
         before = len(self._streams)
@@ -111,6 +120,23 @@ class PermutationEstimator(Estimator):
         orderings = np.concatenate(self._orderings)
         streams = np.repeat(self._streams, self._source.step)
         return walk_moments(values, np.concatenate(self._walks), self._source.label(orderings, streams))
+
+
+def orderings_within(budget: int, d: int) -> int:
+    """Random orderings whose coalitions are expected to number ``budget``; at small d many of them coincide.
+
+    A size class of c coalitions has c (1 − (1 − 1/c)ⁿ) of them on n independent walks.
+    """
+    classes = np.array([float(min(comb(d, size), NEVER_TWICE)) for size in range(1, d)])
+
+    def expected(n: int) -> float:
+        return 2.0 - float((classes * np.expm1(n * np.log1p(-1.0 / classes))).sum())
+
+    low, high = 1, FREE_WORK * budget // (d - 1) + 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if expected(middle) <= budget else (low, middle)
+    return low
 
 
 def _between(orderings: Orderings) -> Coalitions:

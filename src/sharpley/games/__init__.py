@@ -4,5 +4,6 @@ from sharpley.games.background import Background
 from sharpley.games.base import Game
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
 from sharpley.games.tabular import MarginalGame
+from sharpley.games.trees import TreeGame
 
-__all__ = ["Airport", "Background", "Game", "Glove", "MarginalGame", "UnanimitySum", "WeightedVoting"]
+__all__ = ["Airport", "Background", "Game", "Glove", "MarginalGame", "TreeGame", "UnanimitySum", "WeightedVoting"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sharpley._checks import check_choice
 from sharpley._typing import RNG
 from sharpley.samplers.base import Sampler
+from sharpley.samplers.design import PermutationDesign
 from sharpley.samplers.herding import KernelHerding
 from sharpley.samplers.monte_carlo import Antithetic, MonteCarlo
 from sharpley.samplers.orthogonal import Orthogonal
@@ -18,6 +19,7 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "sobol": Sobol,
     "herding": KernelHerding,
     "sbq": SequentialBayesianQuadrature,
+    "design": PermutationDesign,
 }
 """Every permutation sampler by its ``method=`` name."""
 
@@ -33,6 +35,7 @@ __all__ = [
     "KernelHerding",
     "MonteCarlo",
     "Orthogonal",
+    "PermutationDesign",
     "Sampler",
     "SequentialBayesianQuadrature",
     "Sobol",

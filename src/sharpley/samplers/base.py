@@ -32,6 +32,10 @@ class Sampler(ABC):
     unit : int or None
         Runs of ``unit`` orderings, counted from the start of the sequence, are independent of each other.
         None: every ordering depends on those before it, and only ``spawn`` gives independent ones.
+    step : int
+        Orderings that belong together, 2 for pairs: users of a sample take or drop them as a whole.
+    nested : bool
+        Whether calls of ``random`` continue one sequence. If not, every call gives a sample of its own.
 
     Notes
     -----
@@ -50,6 +54,8 @@ class Sampler(ABC):
     """
 
     unit: int | None = None
+    step: int = 1
+    nested: bool = True
 
     def __init__(self, d: int, *, rng: RNG = None) -> None:
         self.d = check_count("d", d, minimum=1)
@@ -69,6 +75,10 @@ class Sampler(ABC):
         """Return k independent samplers with the same settings, as ``Generator.spawn`` does."""
         k = check_count("k", k, minimum=0)
         return [copy.copy(self)._begin(rng) for rng in self._rng.spawn(k)]
+
+    def for_groups(self, size: int | None) -> Sampler:
+        """The nested sampler to draw independent groups from, of ``size`` orderings each if that is known."""
+        return self
 
     def reset(self) -> Self:
         """Go back to the start of the sequence: the same orderings come again."""

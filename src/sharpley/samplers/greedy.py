@@ -7,19 +7,29 @@ the paper. The first step has nothing to compare with and keeps its first candid
 Steps are worked off in blocks of fixed length: the candidates of a block are compared with everything chosen before
 it at once, which is what makes it fast. Blocks are counted from the start of the sequence, so results
 do not depend on how calls divide it.
+
+By default the candidates are those of one fixed seed, so that the sequence is found once, kept, and
+relabelled at random (see ``relabelling``). ``fresh=True`` draws candidates anew for every sample, as the
+paper does. Both are unbiased.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley import _cache
 from sharpley._checks import check_count
 from sharpley._typing import RNG, Orderings
-from sharpley.kernels import Kernel, Mallows
+from sharpley.kernels import KERNELS, Kernel, Mallows
 from sharpley.samplers.base import BlockSampler, random_orderings
+from sharpley.samplers.relabelling import RelabelledSequence
+
+VERSION = 1  # of the algorithms: files of other versions are not used
+SEED = 2022
 
 
 class GreedySampler(BlockSampler):
@@ -34,12 +44,15 @@ class GreedySampler(BlockSampler):
         *,
         kernel: Kernel = Mallows(4.0),  # noqa: B008 (frozen)
         n_candidates: int = 25,
+        fresh: bool = False,
         rng: RNG = None,
     ) -> None:
         if not isinstance(kernel, Kernel):
             raise TypeError(f"kernel must be a Kernel such as Mallows(4.0), got {kernel!r}")
         self.kernel = kernel
         self.n_candidates = check_count("n_candidates", n_candidates, minimum=1)
+        # Other kernels may change under relabelling, and have no name to keep a sequence under.
+        self.fresh = bool(fresh) or type(kernel) not in KERNELS.values()
         super().__init__(d, rng=rng)
 
     @abstractmethod
@@ -48,6 +61,17 @@ class GreedySampler(BlockSampler):
 
         The choices are remembered for the blocks to come.
         """
+
+    def _restart(self) -> None:
+        super()._restart()
+        if not self.fresh:
+            self._sequence = RelabelledSequence(self._rng, self.d, self._fixed)
+
+    def _fixed(self, size: int) -> Orderings:
+        return fixed_sequence(type(self), self.d, self.kernel, self.n_candidates, size)
+
+    def _random(self, n: int) -> Orderings:
+        return super()._random(n) if self.fresh else self._sequence.take(n)
 
     def _blocks(self, count: int) -> Orderings:
         shape = (self.block_size, self.n_candidates, self.d)
@@ -60,4 +84,17 @@ class GreedySampler(BlockSampler):
 
     def __repr__(self) -> str:
         name = type(self).__name__
-        return f"{name}(d={self.d}, kernel={self.kernel}, n_candidates={self.n_candidates})"
+        return f"{name}(d={self.d}, kernel={self.kernel}, n_candidates={self.n_candidates}, fresh={self.fresh})"
+
+
+@lru_cache(maxsize=32)
+def fixed_sequence(make: type[GreedySampler], d: int, kernel: Kernel, n_candidates: int, size: int) -> Orderings:
+    """The first ``size`` orderings of the sequence with fixed candidates, kept on disk; read-only."""
+    key = f"{make.__name__}-v{VERSION}-d{d}-n{size}-{kernel}-of{n_candidates}"
+
+    def compute() -> Orderings:
+        return make(d, kernel=kernel, n_candidates=n_candidates, fresh=True, rng=SEED).random(size)
+
+    orderings = _cache.cached(key, size, d, compute)
+    orderings.flags.writeable = False
+    return orderings

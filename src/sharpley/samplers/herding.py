@@ -26,19 +26,22 @@ class KernelHerding(GreedySampler):
     kernel : Kernel, default Mallows(4.0)
         Mallows and Kendall are compared by bit sets; other kernels through their ``gram``, which is slower.
     n_candidates : int, default 25
-        Fresh random orderings at each step, of which the best is kept.
+        Random orderings at each step, of which the best is kept.
+    fresh : bool, default False
+        Whether every sample draws candidates of its own, as in the paper. By default the sequence is that of
+        one fixed seed, found once, kept in the user's cache folder and relabelled at random for each sample.
     rng : int, Generator, SeedSequence or None
 
     Notes
     -----
-    n orderings take O(n² · n_candidates · d²/64) time. The candidates are uniform, but the *chosen* one of
-    them depends on those before; by symmetry under relabelling of players each ordering by itself is still uniform.
+    n orderings take O(n² · n_candidates · d²/64) time, once, unless ``fresh``. Each ordering by itself is
+    uniform in both cases: relabelling makes it so, and fresh candidates do by symmetry.
 
     Examples
     --------
     >>> KernelHerding(4, rng=0).random(2)
-    array([[2, 0, 1, 3],
-           [3, 1, 0, 2]])
+    array([[2, 3, 1, 0],
+           [0, 1, 3, 2]])
     """
 
     block_size = 32

@@ -45,6 +45,7 @@ class Antithetic(BlockSampler):
     """
 
     unit = 2
+    step = 2
     block_size = 2
 
     def _blocks(self, count: int) -> Orderings:

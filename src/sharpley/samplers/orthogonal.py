@@ -42,6 +42,8 @@ class Orthogonal(BlockSampler):
            [2, 0, 1, 3]])
     """
 
+    step = 2
+
     @property
     def n_directions(self) -> int:
         """Orthogonal directions in a block."""

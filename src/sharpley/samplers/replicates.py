@@ -11,6 +11,9 @@ with methods that converge faster than n^−1/2. With fewer, intervals explode: 
 t is 2.8 for five groups, 4.3 for three and 12.7 for two.
 
 Orderings come in *steps* of one, or of a pair where the sampler pairs them, so that pairs are never split.
+
+Designs are made for their number of orderings, which ``prepare`` settles: a fifth of all that are expected,
+so that five independent designs make up the whole.
 """
 
 from __future__ import annotations
@@ -46,23 +49,28 @@ class GroupedSource:
         One that has not been drawn from.
     replicates : int
         Copies to take in turn if the sampler's independent runs are longer than a pair.
-
-    Attributes
-    ----------
-    step : int
-        Orderings in a step.
     """
 
     def __init__(self, sampler: Sampler, *, replicates: int = REPLICATES) -> None:
-        self.sampler = sampler
-        self._unit = sampler.unit
-        self.step = 1 if self._unit in (None, 1) else 2
-        alone = self._unit is not None and self._unit <= self.step
-        self._streams = [sampler] if alone else sampler.spawn(replicates)
+        self.sampler, self._replicates = sampler, replicates
+        self._streams: list[Sampler] = []
         self._steps_taken = 0
+
+    @property
+    def step(self) -> int:
+        """Orderings in a step."""
+        return self.sampler.step
+
+    def prepare(self, expected: int | None) -> None:
+        """Settle the size of groups for samplers that need to know it; None if work may stop anywhere."""
+        size = None if expected is None else max(1, expected // self._replicates)
+        self.sampler = self.sampler.for_groups(size)
 
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
         """Return the next ``count`` steps, (count, step, d), and the streams they come from, (count,)."""
+        if not self._streams:
+            alone = self.sampler.unit is not None and self.sampler.unit <= self.step
+            self._streams = [self.sampler] if alone else self.sampler.spawn(self._replicates)
         turns = (self._steps_taken + np.arange(count)) % len(self._streams)
         steps = np.empty((count, self.step, self.sampler.d), dtype=np.int64)
         for index, stream in enumerate(self._streams):
@@ -73,16 +81,16 @@ class GroupedSource:
 
     def label(self, orderings: Orderings, streams: NDArray[np.int64]) -> GroupedOrderings:
         """Weights and groups of the first n orderings taken, each with the stream that it came from."""
-        n = len(orderings)
+        n, unit = len(orderings), self.sampler.unit
         weights = np.full(n, 1.0 / n)
         groups = np.zeros(n, dtype=np.int64)
         for index in range(len(self._streams)):
             mine = np.flatnonzero(streams == index)
-            if self._unit is None and len(mine):
+            if unit is None and len(mine):
                 weights[mine] = len(mine) / n * self.sampler.weights(orderings[mine])
                 if not np.isclose(weights[mine].sum(), len(mine) / n):
                     raise ValueError(f"the weights of {self.sampler!r} must sum to 1; use normalize=True")
-            block = 0 if self._unit is None else np.arange(len(mine)) // self._unit
+            block = 0 if unit is None else np.arange(len(mine)) // unit
             groups[mine] = index + len(self._streams) * block
         return GroupedOrderings(orderings, weights, np.unique(groups, return_inverse=True)[1].reshape(-1))
 
@@ -90,6 +98,7 @@ class GroupedSource:
 def draw_groups(sampler: Sampler, n: int) -> GroupedOrderings:
     """Draw n orderings in independent groups."""
     source = GroupedSource(sampler)
+    source.prepare(n)
     steps, streams = source.take(-(-n // source.step))
     orderings = steps.reshape(-1, sampler.d)[:n]
     return source.label(orderings, np.repeat(streams, source.step)[:n])

@@ -37,7 +37,10 @@ class SequentialBayesianQuadrature(GreedySampler):
         Number of players.
     kernel : Kernel, default Mallows(4.0)
     n_candidates : int, default 25
-        Fresh random orderings at each step, of which the best is kept.
+        Random orderings at each step, of which the best is kept.
+    fresh : bool, default False
+        Whether every sample draws candidates of its own, as in the paper. By default the sequence is that of
+        one fixed seed, found once, kept in the user's cache folder and relabelled at random for each sample.
     normalize : bool, default True
         Whether ``weights`` sum to 1, as in the paper's table, or are those printed in its Algorithm 1, whose
         sum is below 1 (0.73 at d = 10, n = 10), so that Shapley values do not add up.
@@ -45,8 +48,9 @@ class SequentialBayesianQuadrature(GreedySampler):
 
     Notes
     -----
-    n orderings take O(n³ · n_candidates) time and O(n²) memory for the factor. An ordering that repeats a
-    chosen one, which is certain when n > d!, is kept out of the factor and shares the weight of the first.
+    n orderings take O(n³ · n_candidates) time and O(n²) memory for the factor, once, unless ``fresh``. An
+    ordering that repeats a chosen one, which is certain when n > d!, is kept out of the factor and shares the
+    weight of the first.
 
     Examples
     --------
@@ -65,11 +69,12 @@ class SequentialBayesianQuadrature(GreedySampler):
         *,
         kernel: Kernel = Mallows(4.0),  # noqa: B008 (frozen)
         n_candidates: int = 25,
+        fresh: bool = False,
         normalize: bool = True,
         rng: RNG = None,
     ) -> None:
         self.normalize = bool(normalize)
-        super().__init__(d, kernel=kernel, n_candidates=n_candidates, rng=rng)
+        super().__init__(d, kernel=kernel, n_candidates=n_candidates, fresh=fresh, rng=rng)
 
     def weights(self, orderings: ArrayLike) -> Floats:
         """Bayesian quadrature weights, (n,): see ``quadrature_weights``."""

@@ -1,0 +1,252 @@
+"""What was tried for permutation designs: starts, scales, moves, annealing, pairs, weights, and a lower bound at small d.
+
+    python benchmarks/designs.py --out docs/results
+
+Discrepancies (Mallows, λ = 4) as means over a few starts, with seconds. Takes about five minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from math import comb
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from sharpley import KernelHerding, Mallows, MonteCarlo, Orthogonal, all_orderings, discrepancy, quadrature_weights
+from sharpley.samplers import minimise
+from sharpley.samplers._sweep import sweep
+from sharpley.samplers.minimise import _differences, _player_major, with_reverses
+
+CASES = ((10, 10), (10, 100), (10, 1000), (50, 10), (50, 100), (50, 1000), (200, 100))
+STARTS = {
+    "random": lambda d, n, seed: MonteCarlo(d, rng=seed).random(n),
+    "orthogonal": lambda d, n, seed: Orthogonal(d, rng=seed).random(n).copy(),
+    "directions": lambda d, n, seed: Orthogonal(d, rng=seed).random(2 * n)[::2].copy(),
+    "herding": lambda d, n, seed: KernelHerding(d, fresh=True, rng=seed).random(n),
+}
+SCHEDULES = ((1,), (2, 1), (4, 1), (4, 2, 1), (8, 4, 2, 1), (2,), (4,))
+
+
+def swept(orderings, schedule=minimise.SCALES, paired=False, scale=4.0):
+    orderings = orderings.copy()
+    ranks = _player_major(orderings)
+    for factor in schedule:
+        table = Mallows(factor * scale).discordance_table(orderings.shape[1])
+        sweep(orderings, ranks, *_differences(table, paired), minimise.WORK)
+    return with_reverses(orderings) if paired else orderings
+
+
+@njit
+def sum_of(discordant, values, i):
+    total = 0.0
+    for j in range(len(discordant)):
+        if j != i:
+            total += values[discordant[j]]
+    return total
+
+
+@njit
+def count_discordant(ranks, i, discordant):
+    d, n = ranks.shape
+    discordant[:] = 0
+    for a in range(d):
+        for b in range(a):
+            before = ranks[a, i] < ranks[b, i]
+            for j in range(n):
+                discordant[j] += before != (ranks[a, j] < ranks[b, j])
+
+
+@njit
+def insertion_sweep(orderings, ranks, values):
+    """Take each player of each ordering out and put it back where the sum is least; return the moves made."""
+    n, d = orderings.shape
+    discordant, trial = np.empty(n, np.int64), np.empty(n, np.int64)
+    moves = 0
+    for i in range(n):
+        count_discordant(ranks, i, discordant)
+        for player in range(d):
+            home = ranks[player, i]
+            best, best_at = sum_of(discordant, values, i) - 1e-9, home
+            for direction in (-1, 1):
+                trial[:] = discordant
+                k = home + direction
+                while 0 <= k < d:
+                    other = orderings[i, k]
+                    for j in range(n):
+                        agrees = (ranks[player, j] > ranks[other, j]) == (direction > 0)
+                        trial[j] += -1 if agrees else 1
+                    total = sum_of(trial, values, i)
+                    if total < best:
+                        best, best_at = total, k
+                    k += direction
+            if best_at != home:
+                moves += 1
+                step = 1 if best_at > home else -1
+                for k in range(home, best_at, step):
+                    orderings[i, k] = orderings[i, k + step]
+                orderings[i, best_at] = player
+                for k in range(d):
+                    ranks[orderings[i, k], i] = k
+                count_discordant(ranks, i, discordant)
+    return moves
+
+
+def with_insertions(orderings):
+    orderings = swept(orderings)
+    ranks = _player_major(orderings)
+    values = np.rint(2.0**36 * Mallows(4.0).discordance_table(orderings.shape[1]))
+    while insertion_sweep(orderings, ranks, values):
+        pass
+    return orderings
+
+
+@njit
+def anneal(orderings, ranks, values, temperatures, seed):
+    """Metropolis steps with random adjacent transpositions of random orderings, one sweep's worth a temperature."""
+    np.random.seed(seed)
+    n, d = orderings.shape
+    discordant = np.empty(n, np.int64)
+    for temperature in temperatures:
+        for i in np.random.permutation(n):
+            count_discordant(ranks, i, discordant)
+            for _ in range(4 * d):
+                k = np.random.randint(d - 1)
+                a, b = orderings[i, k], orderings[i, k + 1]
+                change = 0.0
+                for j in range(n):
+                    if j != i:
+                        after = discordant[j] + (-1 if ranks[a, j] > ranks[b, j] else 1)
+                        change += values[after] - values[discordant[j]]
+                if change < 0 or np.random.random() < np.exp(-change / temperature):
+                    for j in range(n):
+                        if j != i:
+                            discordant[j] += -1 if ranks[a, j] > ranks[b, j] else 1
+                    orderings[i, k], orderings[i, k + 1] = b, a
+                    ranks[a, i], ranks[b, i] = k + 1, k
+
+
+def annealed(orderings, seed, sweeps=200):
+    orderings = orderings.copy()
+    n, d = orderings.shape
+    table = Mallows(4.0).discordance_table(d)
+    # From steps that are taken freely to steps that are hardly ever taken uphill.
+    typical = table[0] * 4.0 / comb(d, 2) * n**0.5
+    ranks = _player_major(orderings)
+    anneal(orderings, ranks, table, typical * np.geomspace(1.0, 1e-3, sweeps), seed)
+    return swept(orderings, (1,))
+
+
+def best_weights(orderings):
+    return discrepancy(orderings, quadrature_weights(orderings))
+
+
+def timed(make, d, n, repeats):
+    values, start = [], time.perf_counter()
+    for seed in range(repeats):
+        result = make(seed)
+        values.append(result if isinstance(result, float) else discrepancy(result))
+    return f"{np.mean(values):.5f} ({(time.perf_counter() - start) / repeats:.2g} s)"
+
+
+def variants(d, n):
+    directions, natural = STARTS["directions"], STARTS["directions" if n >= d else "orthogonal"]
+    for name, start in STARTS.items():
+        yield f"start: {name}", lambda seed, start=start: swept(start(d, n, seed))
+    for schedule in SCHEDULES:
+        label = "scales × " + ", ".join(map(str, schedule))
+        yield label, lambda seed, schedule=schedule: swept(natural(d, n, seed), schedule)
+    yield "paired", lambda seed: swept(directions(d, n // 2, seed), paired=True)
+    if d * n <= 10_000:
+        yield "and insertions", lambda seed: with_insertions(natural(d, n, seed))
+    if d * n <= 5_000:
+        yield "simulated annealing", lambda seed: annealed(natural(d, n, seed), seed)
+    yield "best weights", lambda seed: best_weights(swept(natural(d, n, seed)))
+
+
+def explored() -> list[str]:
+    swept(STARTS["random"](5, 4, 0))
+    with_insertions(STARTS["random"](5, 4, 0))
+    annealed(STARTS["random"](5, 4, 0), 0, sweeps=2)
+    table: dict[str, dict[tuple[int, int], str]] = {}
+    for d, n in CASES:
+        for name, make in variants(d, n):
+            table.setdefault(name, {})[d, n] = timed(make, d, n, 5 if n < 1000 else 2)
+            print(d, n, name, table[name][d, n], flush=True)
+    lines = ["| variant | " + " | ".join(f"d={d} n={n}" for d, n in CASES) + " |", "|---|" + "--:|" * len(CASES)]
+    return lines + [
+        f"| {name} | " + " | ".join(cells.get(case, "–") for case in CASES) + " |" for name, cells in table.items()
+    ]
+
+
+def lower_bound(d: int, n: int, cuts: int = 400) -> float:
+    """No n orderings of d players have a lower discrepancy.
+
+    Let A(g) = #{(i, j): σ_i⁻¹σ_j = g} / n. Then n D² = Σ_g A(g) (K(g) − E[K]), where A ≥ 0, A(identity) ≥ 1, ΣA = n, and the
+    matrix A(g⁻¹h) is positive semidefinite. The least value under these conditions is found as a linear programme, to
+    which eigenvectors of negative eigenvalues are added as conditions until none is left.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    group = all_orderings(d)
+    index = {tuple(g): k for k, g in enumerate(group.tolist())}
+    size = len(group)
+    inverse = np.argsort(group, axis=1)
+    quotient = np.array([[index[tuple(inverse[g][group[h]])] for h in range(size)] for g in range(size)])
+    kernel = Mallows(4.0)
+    cost = kernel.gram(group[:1], group)[0] - kernel.mean(d)
+    identity = index[tuple(range(d))]
+    bounds = [(1.0 if g == identity else 0.0, None) for g in range(size)]
+    conditions = []
+    value = np.nan
+    for _ in range(cuts):
+        rows = -np.array(conditions) if conditions else None
+        solution = linprog(
+            cost,
+            A_ub=None if rows is None else csr_array(rows),
+            b_ub=None if rows is None else np.zeros(len(rows)),
+            A_eq=np.ones((1, size)),
+            b_eq=[float(n)],
+            bounds=bounds,
+        )
+        value = solution.fun
+        matrix = solution.x[quotient]
+        eigenvalues, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+        worst = np.flatnonzero(eigenvalues < -1e-7)[:20]
+        if len(worst) == 0:
+            break
+        for k in worst:
+            products = np.outer(vectors[:, k], vectors[:, k])
+            conditions.append(np.bincount(quotient.reshape(-1), weights=products.reshape(-1), minlength=size))
+    return float(np.sqrt(max(0.0, value / n)))
+
+
+def least(d: int, n: int, starts: int = 200) -> float:
+    """The lowest discrepancy of many designs from random starts."""
+    return min(discrepancy(swept(STARTS["random"](d, n, seed))) for seed in range(starts))
+
+
+def bounds() -> list[str]:
+    lines = ["| d | n | lower bound | best of 200 starts | design | design ÷ bound |", "|--:|--:|--:|--:|--:|--:|"]
+    for d, sizes in ((3, (2, 3, 4, 5)), (4, (2, 4, 6, 8, 12, 16)), (5, (4, 10, 20, 40, 60))):
+        for n in sizes:
+            bound, best, ours = lower_bound(d, n), least(d, n), discrepancy(minimise.design(d, n, 4.0, False))
+            lines.append(f"| {d} | {n} | {bound:.4f} | {best:.4f} | {ours:.4f} | {ours / bound:.3f} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("docs/results"))
+    out = parser.parse_args().out
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "design_bounds.md").write_text("\n".join(bounds()) + "\n", encoding="utf-8")
+    (out / "design_variants.md").write_text("\n".join(explored()) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

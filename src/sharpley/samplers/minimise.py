@@ -1,0 +1,121 @@
+"""Sets of orderings with the lowest Mallows discrepancy that can be found: the designs.
+
+A design depends on d, n and its settings alone: its random start has a fixed seed, and its sums are exact. It becomes a
+random sample by relabelling, see ``relabelling``.
+
+**Start.** The directions of random orthonormal bases without their negatives (``Orthogonal``), which are far
+apart but not paired; below d orderings, and for nested sets, with the negatives: pairs are then worth more to
+real models than evenness. **Descent.** Sweeps of improving adjacent transpositions (``_sweep``), first with
+four times the scale, then twice, then the scale asked for. The larger scales spread neighbours, which gets
+around poor local minima. **Limits.** The descent stops when the work is used up, which is counted, not timed.
+Beyond d = 2,896 there is no table of kernel values, and the start is left as it is. The choices are measured
+in ``benchmarks/designs.py``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from math import factorial
+
+import numpy as np
+
+from sharpley import _cache
+from sharpley._typing import Floats, Orderings
+from sharpley.kernels import Mallows
+from sharpley.permutations import all_orderings
+from sharpley.samplers.orthogonal import Orthogonal
+
+VERSION = 1  # of the algorithm: files of other versions are not used
+SEED = 2022
+SCALES = (4.0, 2.0, 1.0)
+WORK = 5 * 10**9  # comparisons for each scale: about two seconds
+WALKS = 4  # for each ordering that a first sweep needs, about
+CODE_BYTES = 2**28  # held at most as bit sets of pairs
+WORTH_KEEPING = 10**6  # n²d: below, computing is as fast as reading a file
+WHOLE_NUMBERS = 2.0**36  # kernel values are rounded to 2^-36: sums of 2^16 of them stay exact
+ENUMERABLE = 7  # up to 5,040 orderings
+
+
+def largest_design(d: int) -> int:
+    """Orderings in a design at most, so that a first sweep fits the work and the bit sets fit the memory."""
+    return max(1, min(int((WORK / (WALKS * d)) ** 0.5), CODE_BYTES * 16 // d**2))
+
+
+@lru_cache(maxsize=32)
+def design(d: int, n: int, scale: float, paired: bool) -> Orderings:
+    """A design of n ≤ ``largest_design(d)`` orderings, (n, d), read-only; with ``paired``, n is even."""
+    if d <= ENUMERABLE and n >= factorial(d):  # the whole group has discrepancy 0: only the rest is to be chosen
+        copies, rest = divmod(n, factorial(d))
+        parts = [np.tile(all_orderings(d), (copies, 1)), design(d, rest, scale, paired)]
+        return _frozen(np.concatenate(parts))
+    if n < 2:
+        return _frozen(np.tile(np.arange(d), (n, 1)))
+    return _frozen(_kept("design", d, n, scale, paired))
+
+
+@lru_cache(maxsize=32)
+def nested_design(d: int, n: int, scale: float, paired: bool) -> Orderings:
+    """Orderings of which every first part is as even as a greedy choice makes it, (n, d), read-only."""
+    return _frozen(_kept("nested", d, n, scale, paired))
+
+
+def _kept(kind: str, d: int, n: int, scale: float, paired: bool) -> Orderings:
+    compute = partial(minimised, kind, d, n, scale, paired)
+    if n * n * d < WORTH_KEEPING:
+        return compute()
+    variant = "paired" if paired else "plain"
+    return _cache.cached(f"{kind}-v{VERSION}-d{d}-n{n}-scale{scale:g}-{variant}", n, d, compute)
+
+
+def minimised(kind: str, d: int, n: int, scale: float, paired: bool) -> Orderings:
+    """Find a design of kind "design" or "nested", whether or not one is kept."""
+    if paired:
+        return with_reverses(_descend(kind, d, n // 2, scale, paired))
+    return _descend(kind, d, n, scale, paired)
+
+
+def _descend(kind: str, d: int, n: int, scale: float, paired: bool) -> Orderings:
+    from sharpley.samplers._sweep import grow, sweep
+
+    with_negatives = not paired and (n < d or kind == "nested")
+    orderings = _start(d, n, with_negatives=with_negatives)
+    ranks = _player_major(orderings)
+    for factor in (1.0,) if kind == "nested" else SCALES:
+        values = Mallows(factor * scale).discordance_table(d)
+        if values is None:  # too many pairs for a table: so many players leave little to gain
+            break
+        up_and_gain = _differences(values, paired)
+        if kind == "nested":
+            grow(orderings, ranks, *up_and_gain)
+        else:
+            sweep(orderings, ranks, *up_and_gain, WORK)
+    return orderings
+
+
+def _start(d: int, n: int, *, with_negatives: bool) -> Orderings:
+    """The points of random orthonormal bases; those of fewer are the first of those of more."""
+    spherical = Orthogonal(d, rng=SEED)
+    return spherical.random(n).copy() if with_negatives else spherical.random(2 * n)[::2].copy()
+
+
+def _player_major(orderings: Orderings) -> np.ndarray:
+    ranks = np.argsort(orderings, axis=1).T
+    return np.ascontiguousarray(ranks, dtype=np.int16 if orderings.shape[1] < 2**15 else np.int32)
+
+
+def _differences(values: Floats, paired: bool) -> tuple[Floats, Floats]:
+    """``up`` and ``gain`` of ``_sweep``; in pairs, an ordering meets both members of every other pair."""
+    values = np.rint(WHOLE_NUMBERS * (values + values[::-1] if paired else values))
+    steps = np.diff(values)
+    up, down = np.append(steps, 0.0), np.append(0.0, -steps)
+    return up, down - up
+
+
+def with_reverses(orderings: Orderings) -> Orderings:
+    """Each ordering followed by its reverse: (n, d) -> (2n, d)."""
+    return np.stack([orderings, orderings[:, ::-1]], axis=1).reshape(-1, orderings.shape[1])
+
+
+def _frozen(orderings: Orderings) -> Orderings:
+    orderings.flags.writeable = False
+    return orderings
