@@ -2,9 +2,10 @@
 
     python benchmarks/design_error.py --data ../shared/data --out docs/results
 
-XGBoost with default settings (100 rounds, log-odds for classes), 100 background rows, 10 explained rows, exact values in closed
-form. Every method gets the same n orderings, all in one sample (no replicates). Herding and SBQ draw fresh candidates for every
-seed. Intervals are 95% bootstrap intervals over seeds of the mean. Takes half an hour on one core.
+XGBoost with default settings (100 rounds, log-odds for classes), 100 background rows, 10 explained rows,
+exact values in closed form. Every method gets the same n orderings, all in one sample (no replicates).
+Herding and SBQ draw fresh candidates for every seed. Intervals are 95% bootstrap intervals over seeds of the
+mean. Takes half an hour on one core.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ NAMES = ("cal_housing", "make_regression", "bank", "breast_cancer", "year", "adu
 
 
 def make_game(folder: Path, name: str) -> TreeGame:
-    X, y = load(folder, name)
-    model = (xgboost.XGBClassifier if name in CLASSES else xgboost.XGBRegressor)(n_estimators=100).fit(X, y)
+    x, y = load(folder, name)
+    model = (xgboost.XGBClassifier if name in CLASSES else xgboost.XGBRegressor)(n_estimators=100).fit(x, y)
     rng = np.random.default_rng(0)
-    background, rows = (X[rng.choice(len(X), n, replace=False)] for n in (N_BACKGROUND, N_ROWS))
+    background, rows = (x[rng.choice(len(x), n, replace=False)] for n in (N_BACKGROUND, N_ROWS))
     return TreeGame(model, background, rows)
 
 

@@ -1,4 +1,4 @@
-"""What was tried for permutation designs: starts, scales, moves, annealing, pairs, weights, and a lower bound at small d.
+"""What was tried for permutation designs: starts, scales, moves, annealing, pairs, weights; a lower bound at small d.
 
     python benchmarks/designs.py --out docs/results
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 from math import comb
 from pathlib import Path
 
@@ -34,8 +35,7 @@ def swept(orderings, schedule=minimise.SCALES, paired=False, scale=4.0):
     orderings = orderings.copy()
     ranks = _player_major(orderings)
     for factor in schedule:
-        table = Mallows(factor * scale).discordance_table(orderings.shape[1])
-        sweep(orderings, ranks, *_differences(table, paired), minimise.WORK)
+        sweep(orderings, ranks, *_differences(orderings.shape[1], factor * scale, paired), minimise.WORK)
     return with_reverses(orderings) if paired else orderings
 
 
@@ -60,36 +60,42 @@ def count_discordant(ranks, i, discordant):
 
 
 @njit
+def best_place(ranks, ordering, i, player, discordant, values):
+    """Where to put a player back so that the sum to the other orderings is least."""
+    d, n = ranks.shape
+    home = ranks[player, i]
+    best, best_at = sum_of(discordant, values, i) - 1e-9, home
+    for direction in (-1, 1):
+        trial = discordant.copy()
+        k = home + direction
+        while 0 <= k < d:
+            for j in range(n):
+                agrees = (ranks[player, j] > ranks[ordering[k], j]) == (direction > 0)
+                trial[j] += -1 if agrees else 1
+            total = sum_of(trial, values, i)
+            if total < best:
+                best, best_at = total, k
+            k += direction
+    return best_at
+
+
+@njit
 def insertion_sweep(orderings, ranks, values):
     """Take each player of each ordering out and put it back where the sum is least; return the moves made."""
     n, d = orderings.shape
-    discordant, trial = np.empty(n, np.int64), np.empty(n, np.int64)
+    discordant = np.empty(n, np.int64)
     moves = 0
     for i in range(n):
         count_discordant(ranks, i, discordant)
         for player in range(d):
-            home = ranks[player, i]
-            best, best_at = sum_of(discordant, values, i) - 1e-9, home
-            for direction in (-1, 1):
-                trial[:] = discordant
-                k = home + direction
-                while 0 <= k < d:
-                    other = orderings[i, k]
-                    for j in range(n):
-                        agrees = (ranks[player, j] > ranks[other, j]) == (direction > 0)
-                        trial[j] += -1 if agrees else 1
-                    total = sum_of(trial, values, i)
-                    if total < best:
-                        best, best_at = total, k
-                    k += direction
-            if best_at != home:
+            home, place = ranks[player, i], best_place(ranks, orderings[i], i, player, discordant, values)
+            if place != home:
                 moves += 1
-                step = 1 if best_at > home else -1
-                for k in range(home, best_at, step):
+                step = 1 if place > home else -1
+                for k in range(home, place, step):
                     orderings[i, k] = orderings[i, k + step]
-                orderings[i, best_at] = player
-                for k in range(d):
-                    ranks[orderings[i, k], i] = k
+                orderings[i, place] = player
+                ranks[orderings[i], i] = np.arange(d)
                 count_discordant(ranks, i, discordant)
     return moves
 
@@ -104,26 +110,29 @@ def with_insertions(orderings):
 
 
 @njit
-def anneal(orderings, ranks, values, temperatures, seed):
-    """Metropolis steps with random adjacent transpositions of random orderings, one sweep's worth a temperature."""
-    np.random.seed(seed)
+def change_of_swap(ranks, i, a, b, discordant, values):
+    change = 0.0
+    for j in range(len(discordant)):
+        if j != i:
+            change += values[discordant[j] + (-1 if ranks[a, j] > ranks[b, j] else 1)] - values[discordant[j]]
+    return change
+
+
+@njit
+def anneal(orderings, ranks, values, temperatures, rng):
+    """Metropolis steps with random adjacent transpositions, 4d of them for each ordering at each temperature."""
     n, d = orderings.shape
     discordant = np.empty(n, np.int64)
     for temperature in temperatures:
-        for i in np.random.permutation(n):
+        for i in range(n):
             count_discordant(ranks, i, discordant)
             for _ in range(4 * d):
-                k = np.random.randint(d - 1)
+                k = rng.integers(0, d - 1)
                 a, b = orderings[i, k], orderings[i, k + 1]
-                change = 0.0
-                for j in range(n):
-                    if j != i:
-                        after = discordant[j] + (-1 if ranks[a, j] > ranks[b, j] else 1)
-                        change += values[after] - values[discordant[j]]
-                if change < 0 or np.random.random() < np.exp(-change / temperature):
-                    for j in range(n):
-                        if j != i:
-                            discordant[j] += -1 if ranks[a, j] > ranks[b, j] else 1
+                change = change_of_swap(ranks, i, a, b, discordant, values)
+                if change < 0 or rng.random() < np.exp(-change / temperature):
+                    discordant += np.where(ranks[a] > ranks[b], -1, 1)
+                    discordant[i] = 0
                     orderings[i, k], orderings[i, k + 1] = b, a
                     ranks[a, i], ranks[b, i] = k + 1, k
 
@@ -135,7 +144,7 @@ def annealed(orderings, seed, sweeps=200):
     # From steps that are taken freely to steps that are hardly ever taken uphill.
     typical = table[0] * 4.0 / comb(d, 2) * n**0.5
     ranks = _player_major(orderings)
-    anneal(orderings, ranks, table, typical * np.geomspace(1.0, 1e-3, sweeps), seed)
+    anneal(orderings, ranks, table, typical * np.geomspace(1.0, 1e-3, sweeps), np.random.default_rng(seed))
     return swept(orderings, (1,))
 
 
@@ -166,27 +175,28 @@ def variants(d, n):
     yield "best weights", lambda seed: best_weights(swept(natural(d, n, seed)))
 
 
-def explored() -> list[str]:
+def explored(cases: Sequence[tuple[int, int]]) -> list[str]:
     swept(STARTS["random"](5, 4, 0))
     with_insertions(STARTS["random"](5, 4, 0))
     annealed(STARTS["random"](5, 4, 0), 0, sweeps=2)
     table: dict[str, dict[tuple[int, int], str]] = {}
-    for d, n in CASES:
+    for d, n in cases:
         for name, make in variants(d, n):
             table.setdefault(name, {})[d, n] = timed(make, d, n, 5 if n < 1000 else 2)
             print(d, n, name, table[name][d, n], flush=True)
-    lines = ["| variant | " + " | ".join(f"d={d} n={n}" for d, n in CASES) + " |", "|---|" + "--:|" * len(CASES)]
+    lines = ["| variant | " + " | ".join(f"d={d} n={n}" for d, n in cases) + " |", "|---|" + "--:|" * len(cases)]
     return lines + [
-        f"| {name} | " + " | ".join(cells.get(case, "–") for case in CASES) + " |" for name, cells in table.items()
+        f"| {name} | " + " | ".join(cells.get(case, "–") for case in cases) + " |" for name, cells in table.items()
     ]
 
 
 def lower_bound(d: int, n: int, cuts: int = 400) -> float:
     """No n orderings of d players have a lower discrepancy.
 
-    Let A(g) = #{(i, j): σ_i⁻¹σ_j = g} / n. Then n D² = Σ_g A(g) (K(g) − E[K]), where A ≥ 0, A(identity) ≥ 1, ΣA = n, and the
-    matrix A(g⁻¹h) is positive semidefinite. The least value under these conditions is found as a linear programme, to
-    which eigenvectors of negative eigenvalues are added as conditions until none is left.
+    Let A(g) = #{(i, j): σ_i⁻¹σ_j = g} / n. Then n D² = Σ_g A(g) (K(g) − E[K]), where A ≥ 0, A(identity) ≥ 1,
+    ΣA = n, and the matrix A(g⁻¹h) is positive semidefinite. The least value under these conditions is found
+    as a linear programme, to which eigenvectors of negative eigenvalues are added as conditions until none is
+    left.
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
@@ -229,9 +239,9 @@ def least(d: int, n: int, starts: int = 200) -> float:
     return min(discrepancy(swept(STARTS["random"](d, n, seed))) for seed in range(starts))
 
 
-def bounds() -> list[str]:
+def bounds(sizes_of: dict[int, Sequence[int]]) -> list[str]:
     lines = ["| d | n | lower bound | best of 200 starts | design | design ÷ bound |", "|--:|--:|--:|--:|--:|--:|"]
-    for d, sizes in ((3, (2, 3, 4, 5)), (4, (2, 4, 6, 8, 12, 16)), (5, (4, 10, 20, 40, 60))):
+    for d, sizes in sizes_of.items():
         for n in sizes:
             bound, best, ours = lower_bound(d, n), least(d, n), discrepancy(minimise.design(d, n, 4.0, False))
             lines.append(f"| {d} | {n} | {bound:.4f} | {best:.4f} | {ours:.4f} | {ours / bound:.3f} |")
@@ -239,13 +249,16 @@ def bounds() -> list[str]:
     return lines
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("docs/results"))
-    out = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "design_bounds.md").write_text("\n".join(bounds()) + "\n", encoding="utf-8")
-    (out / "design_variants.md").write_text("\n".join(explored()) + "\n", encoding="utf-8")
+    parser.add_argument("--quick", action="store_true", help="a few small cases, to see that it works")
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    sizes = {3: (2,)} if options.quick else {3: (2, 3, 4, 5), 4: (2, 4, 6, 8, 12, 16), 5: (4, 10, 20, 40, 60)}
+    (options.out / "design_bounds.md").write_text("\n".join(bounds(sizes)) + "\n", encoding="utf-8")
+    cases = ((5, 6),) if options.quick else CASES
+    (options.out / "design_variants.md").write_text("\n".join(explored(cases)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

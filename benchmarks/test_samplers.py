@@ -6,6 +6,8 @@ import sys
 import pytest
 
 from sharpley import SAMPLERS, MonteCarlo, discrepancy, quadrature_weights
+from sharpley.samplers import minimise
+from sharpley.samplers._sweep import sweep
 
 CASES = [
     ("antithetic", 10, 1_000_000),
@@ -23,10 +25,48 @@ CASES = [
 
 @pytest.mark.parametrize(("method", "d", "n"), CASES)
 def test_draw(benchmark, method, d, n):
-    SAMPLERS[method](5, rng=0).random(2)  # compiles and imports
+    options = {"fresh": True} if method in ("herding", "sbq") else {}
+    SAMPLERS[method](5, rng=0, **options).random(2)  # compiles and imports
     rounds = 3 if benchmark.enabled else 1
-    orderings = benchmark.pedantic(lambda: SAMPLERS[method](d, rng=0).random(n), rounds=rounds)
+    orderings = benchmark.pedantic(lambda: SAMPLERS[method](d, rng=0, **options).random(n), rounds=rounds)
     assert orderings.shape == (n, d)
+
+
+DESIGNS = [(10, 1000), (50, 1000), (200, 1000)]
+
+
+@pytest.mark.parametrize(("d", "n"), DESIGNS)
+def test_one_sweep(benchmark, d, n):
+    """The first sweep, from orthogonal directions: the most expensive one."""
+    start = minimise._start(d, n, 0, with_negatives=False)
+    tables = minimise._differences(d, 4.0, False)
+    sweep(start[:2].copy(), minimise._player_major(start[:2]), *tables, 1)
+
+    def fresh():
+        orderings = start.copy()
+        return (orderings, minimise._player_major(orderings), *tables, 4 * n * n * d), {}
+
+    benchmark.pedantic(sweep, setup=fresh, rounds=3 if benchmark.enabled else 1)
+
+
+@pytest.mark.parametrize(("d", "n"), DESIGNS)
+def test_find_design(benchmark, d, n):
+    minimise.minimised("design", 5, 8, 4.0, paired=False)
+    benchmark.pedantic(minimise.minimised, ("design", d, n, 4.0, False), rounds=1)
+
+
+@pytest.mark.parametrize("method", ["antithetic", "design", "design-from-file"])
+@pytest.mark.parametrize(("d", "n"), DESIGNS)
+def test_draw_again(benchmark, method, d, n):
+    """What a design costs once it is known, in the same process or from its file, beside antithetic pairs."""
+    make = SAMPLERS[method.removesuffix("-from-file")]
+    make(d, rng=0).random(n)
+
+    def forget():
+        if method == "design-from-file":
+            minimise.design.cache_clear()
+
+    benchmark.pedantic(lambda: make(d, rng=0).random(n), setup=forget, rounds=20 if benchmark.enabled else 1)
 
 
 @pytest.mark.parametrize(("d", "n"), [(10, 20_000), (200, 2000)])
@@ -51,9 +91,14 @@ def test_import(benchmark, module):
 
 
 def test_scripts_run(tmp_path):
-    """The comparison with shap and the coverage of intervals, at their smallest: they cannot rot."""
+    """Every script at its smallest: they cannot rot."""
+    import designs
     import intervals
     import overhead
+
+    designs.main(["--quick", "--out", str(tmp_path)])
+    assert "| 3 | 2 | " in (tmp_path / "design_bounds.md").read_text()
+    assert "| paired | " in (tmp_path / "design_variants.md").read_text()
 
     overhead.main(["--quick", "--out", str(tmp_path / "overhead.md")])
     assert "| shap Permutation | 8 |" in (tmp_path / "overhead.md").read_text()

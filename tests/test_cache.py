@@ -38,7 +38,7 @@ def test_results_are_the_same_with_and_without_a_cache(place, monkeypatch):
     first = draw()
     assert sorted(path.name for path in place.iterdir()) == [
         "KernelHerding-v1-d20-n64-Mallows(scale=4.0)-of25.orderings.npz",
-        "design-v1-d20-n250-scale4-plain.orderings.npz",
+        "design-v1-d20-n250-scale4.0-plain.orderings.npz",
     ]
     with monkeypatch.context() as patched:
         patched.setattr(_cache, "_write", None)  # computing again would fail
@@ -50,7 +50,7 @@ def test_results_are_the_same_with_and_without_a_cache(place, monkeypatch):
 
 
 def test_small_designs_are_not_kept(place):
-    PermutationDesign(10, rng=0).random(50)
+    PermutationDesign(10, rng=0).random(30)
     assert list(place.iterdir()) == []
 
 
@@ -62,49 +62,40 @@ def keep(key="a", made=0):
     return _cache.cached(key, *SHAPE, lambda: orderings(made))
 
 
-def damaged(path, how):
-    if how == "cut off":
-        path.write_bytes(path.read_bytes()[:-20])
-    elif how == "empty":
-        path.write_bytes(b"")
-    elif how == "text":
-        path.write_text("orderings")
-    elif how == "flipped":
-        content = bytearray(path.read_bytes())
-        content[len(content) // 3] ^= 1
-        path.write_bytes(bytes(content))
-    elif how == "of another key":
-        keep("b", made=1)
-        os.replace(path.with_name("b" + _cache.SUFFIX), path)
-    elif how == "of another shape":
-        np.savez(path, orderings=orderings()[:5].astype(np.uint8), digest="0")
-    elif how == "without a digest":
-        np.savez(path, orderings=orderings(2).astype(np.uint8))
-    elif how == "not permutations":
-        wrong = np.zeros(SHAPE, dtype=np.uint8)
-        np.savez(path, orderings=wrong, digest=_cache._digest("a", wrong))
-    elif how == "pickled":
-        np.savez(path, orderings=np.array([{}], dtype=object), digest="0")
+def flip_a_bit(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 1
+    path.write_bytes(bytes(content))
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        "cut off",
-        "empty",
-        "text",
-        "flipped",
-        "of another key",
-        "of another shape",
-        "without a digest",
-        "not permutations",
-        "pickled",
-    ],
-)
-def test_what_is_damaged_or_foreign_is_computed_again(place, how):
+def replace_by_another_key(path):
+    keep("b", made=1)
+    path.with_name("b" + _cache.SUFFIX).replace(path)
+
+
+def write_no_permutations(path):
+    wrong = np.zeros(SHAPE, dtype=np.uint8)
+    np.savez(path, orderings=wrong, digest=_cache._digest("a", wrong))
+
+
+DAMAGES = {
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:-20]),
+    "empty": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("orderings"),
+    "flipped": flip_a_bit,
+    "of another key": replace_by_another_key,
+    "of another shape": lambda path: np.savez(path, orderings=orderings()[:5].astype(np.uint8), digest="0"),
+    "without a digest": lambda path: np.savez(path, orderings=orderings(2).astype(np.uint8)),
+    "not permutations": write_no_permutations,
+    "pickled": lambda path: np.savez(path, orderings=np.array([{}], dtype=object), digest="0"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_what_is_damaged_or_foreign_is_computed_again(place, damage):
     keep()
     path = place / ("a" + _cache.SUFFIX)
-    damaged(path, how)
+    damage(path)
     assert [entry.is_valid for entry in _cache.entries() if entry.key == "a"] == [False]
     np.testing.assert_array_equal(keep(), orderings())
     assert [entry.is_valid for entry in _cache.entries() if entry.key == "a"] == [True]

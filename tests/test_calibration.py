@@ -32,8 +32,11 @@ def test_intervals_cover_what_they_say(method, name):
         assert error.max() < 4.5
 
 
+STOPPING = ["monte-carlo", "antithetic", "orthogonal", "sobol", "sbq", "design", "owen", "owen-halved"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["monte-carlo", "antithetic", "orthogonal", "sobol", "sbq", "owen", "owen-halved"])
+@pytest.mark.parametrize("method", STOPPING)
 def test_intervals_cover_after_stopping_by_tolerance(method):
     game = CALIBRATION["interactions"]
     truth = game.shapley_values()

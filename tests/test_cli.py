@@ -165,10 +165,10 @@ def test_cache_is_warmed_listed_and_cleared(empty_cache):
     assert call("cache", "list").stdout.strip() == str(empty_cache)
     call("cache", "warm", "-d", 12, "-d", 13, "-n", 300)
     listed = call("cache", "list").stdout
-    assert "design-v1-d12-n300-scale4-plain  (300 orderings of 12)" in listed
+    assert "design-v1-d12-n300-scale4.0-plain  (300 orderings of 12)" in listed
     assert "design-v1-d13-n300" in listed
-    (empty_cache / "design-v1-d12-n300-scale4-plain.orderings.npz").write_bytes(b"broken")
-    assert "d12-n300-scale4-plain  (not valid, will be computed again)" in call("cache", "list").stdout
+    (empty_cache / "design-v1-d12-n300-scale4.0-plain.orderings.npz").write_bytes(b"broken")
+    assert "d12-n300-scale4.0-plain  (not valid, will be computed again)" in call("cache", "list").stdout
     assert "removed 2 files" in call("cache", "clear").stdout
     assert list(empty_cache.iterdir()) == []
 

@@ -16,16 +16,16 @@ D = 6
 
 def data(n=300, *, missing=False, seed=0):
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, D))
-    X[:, 3] = np.round(X[:, 3])
-    y = X[:, 0] * X[:, 1] + np.sin(X[:, 2]) + (X[:, 3] > 0) * X[:, 4]
+    x = rng.standard_normal((n, D))
+    x[:, 3] = np.round(x[:, 3])
+    y = x[:, 0] * x[:, 1] + np.sin(x[:, 2]) + (x[:, 3] > 0) * x[:, 4]
     if missing:
-        X[rng.random(X.shape) < 0.2] = np.nan
-    return X, y
+        x[rng.random(x.shape) < 0.2] = np.nan
+    return x, y
 
 
-def regressor(X, y, **options):
-    return xgboost.XGBRegressor(n_estimators=options.pop("n_estimators", 20), max_depth=4, **options).fit(X, y)
+def regressor(x, y, **options):
+    return xgboost.XGBRegressor(n_estimators=options.pop("n_estimators", 20), max_depth=4, **options).fit(x, y)
 
 
 def margin(model):
@@ -35,38 +35,38 @@ def margin(model):
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("kind", ["regressor", "classifier", "stump", "leaf"])
 def test_values_are_those_of_calling_predict(kind, missing):
-    X, y = data(missing=missing)
+    x, y = data(missing=missing)
     if kind == "classifier":
-        model = xgboost.XGBClassifier(n_estimators=15, max_depth=5).fit(X, y > 0)
+        model = xgboost.XGBClassifier(n_estimators=15, max_depth=5).fit(x, y > 0)
     else:
         options = {"stump": {"max_leaves": 2}, "leaf": {"gamma": 1e9}, "regressor": {}}[kind]
-        model = regressor(X, y, **options)
-    game = TreeGame(model, X[:30], X[40:43])
+        model = regressor(x, y, **options)
+    game = TreeGame(model, x[:30], x[40:43])
     coalitions = all_coalitions(D)
     if missing:  # MarginalGame takes NaN as it is, and so does XGBoost
-        assert np.isnan(X[40:43]).any()
-    np.testing.assert_allclose(game(coalitions), MarginalGame(margin(model), X[:30], X[40:43])(coalitions), atol=2e-6)
+        assert np.isnan(x[40:43]).any()
+    np.testing.assert_allclose(game(coalitions), MarginalGame(margin(model), x[:30], x[40:43])(coalitions), atol=2e-6)
 
 
 def test_shapley_values_are_those_of_treeshap():
-    X, y = data()
-    model = regressor(X, y, n_estimators=50)
-    exact = shap.TreeExplainer(model, X[:40]).shap_values(X[50:55])
-    np.testing.assert_allclose(TreeGame(model, X[:40], X[50:55]).shapley_values(), exact, atol=1e-5)
+    x, y = data()
+    model = regressor(x, y, n_estimators=50)
+    exact = shap.TreeExplainer(model, x[:40]).shap_values(x[50:55])
+    np.testing.assert_allclose(TreeGame(model, x[:40], x[50:55]).shapley_values(), exact, atol=1e-5)
 
 
 def test_background_weights_count():
-    X, y = data()
-    model = regressor(X, y)
-    twice = TreeGame(model, X[[0, 0, 1]], X[9:10])
-    weighted = TreeGame(model, Background(X[[0, 1]], weights=[2.0, 1.0]), X[9:10])
+    x, y = data()
+    model = regressor(x, y)
+    twice = TreeGame(model, x[[0, 0, 1]], x[9:10])
+    weighted = TreeGame(model, Background(x[[0, 1]], weights=[2.0, 1.0]), x[9:10])
     np.testing.assert_allclose(twice.shapley_values(), weighted.shapley_values())
     assert len(weighted._terms[0].weights) == len(twice._terms[0].weights)
 
 
 def test_contributions_are_those_of_walks_through_coalitions():
-    X, y = data()
-    game = TreeGame(regressor(X, y), X[:20], X[30:32])
+    x, y = data()
+    game = TreeGame(regressor(x, y), x[:20], x[30:32])
     orderings = Antithetic(D, rng=0).random(10)
     contributions = game.contributions(orderings)
     assert contributions.shape == (2, 10, D)
@@ -76,25 +76,25 @@ def test_contributions_are_those_of_walks_through_coalitions():
 
 
 def test_early_stopping_is_followed():
-    X, y = data(600)
+    x, y = data(600)
     model = xgboost.XGBRegressor(n_estimators=200, early_stopping_rounds=2, learning_rate=0.8)
-    model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=False)
+    model.fit(x[:300], y[:300], eval_set=[(x[300:], y[300:])], verbose=False)
     assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
-    game = TreeGame(model, X[:10], X[20:22])
-    np.testing.assert_allclose(game.endpoints()[:, 1, 0], model.predict(X[20:22]), atol=1e-5)
+    game = TreeGame(model, x[:10], x[20:22])
+    np.testing.assert_allclose(game.endpoints()[:, 1, 0], model.predict(x[20:22]), atol=1e-5)
 
 
 def test_rows_run_through_the_estimators():
-    X, y = data()
-    game = TreeGame(regressor(X, y), X[:20], X[30:33])
+    x, y = data()
+    game = TreeGame(regressor(x, y), x[:20], x[30:33])
     estimate = estimate_rows(game, make_settings("exact", 2**D, None, 0))
     np.testing.assert_allclose(estimate.values[..., 0], game.shapley_values(), atol=1e-10)
 
 
 def test_a_booster_will_do():
-    X, y = data()
-    model = regressor(X, y)
-    ours, theirs = (TreeGame(m, X[:5], X[9:10]).shapley_values() for m in (model, model.get_booster()))
+    x, y = data()
+    model = regressor(x, y)
+    ours, theirs = (TreeGame(m, x[:5], x[9:10]).shapley_values() for m in (model, model.get_booster()))
     np.testing.assert_array_equal(ours, theirs)
 
 
@@ -114,20 +114,20 @@ def test_rows_with_one_hash_are_told_apart(monkeypatch):
 
 
 def mistakes():
-    X, y = data()
-    model = regressor(X, y)
-    three = xgboost.XGBClassifier(n_estimators=2).fit(X, np.arange(300) % 3)
-    linear = xgboost.train({"booster": "gblinear"}, xgboost.DMatrix(X, y), 2)
-    dart = xgboost.train({"booster": "dart"}, xgboost.DMatrix(X, y), 2)
-    kinds = xgboost.DMatrix(np.abs(np.round(X)), y, feature_types=["c"] * D, enable_categorical=True)
+    x, y = data()
+    model = regressor(x, y)
+    three = xgboost.XGBClassifier(n_estimators=2).fit(x, np.arange(300) % 3)
+    linear = xgboost.train({"booster": "gblinear"}, xgboost.DMatrix(x, y), 2)
+    dart = xgboost.train({"booster": "dart"}, xgboost.DMatrix(x, y), 2)
+    kinds = xgboost.DMatrix(np.abs(np.round(x)), y, feature_types=["c"] * D, enable_categorical=True)
     categorical = xgboost.train({"max_cat_to_onehot": 1, "max_depth": 2}, kinds, 2)
-    yield "not a model", "x", X, X, TypeError, "model must be an XGBoost Booster"
-    yield "classes", three, X, X, ValueError, "only models with one output"
-    yield "linear", linear, X, X, ValueError, "only boosted trees can be read"
-    yield "dart", dart, X, X, ValueError, "only boosted trees can be read"
-    yield "categorical", categorical, X, X, ValueError, "categorical splits cannot be read"
-    yield "columns", model, X[:, :3], X, ValueError, r"background must have shape \(n, 6\)"
-    yield "no rows", model, X, X[:0], ValueError, r"rows must have shape \(n, 6\) with n ≥ 1"
+    yield "not a model", "trees", x, x, TypeError, "model must be an XGBoost Booster"
+    yield "classes", three, x, x, ValueError, "only models with one output"
+    yield "linear", linear, x, x, ValueError, "only boosted trees can be read"
+    yield "dart", dart, x, x, ValueError, "only boosted trees can be read"
+    yield "categorical", categorical, x, x, ValueError, "categorical splits cannot be read"
+    yield "columns", model, x[:, :3], x, ValueError, r"background must have shape \(n, 6\)"
+    yield "no rows", model, x, x[:0], ValueError, r"rows must have shape \(n, 6\) with n ≥ 1"
 
 
 @pytest.mark.parametrize("what", ["not a model", "classes", "linear", "dart", "categorical", "columns", "no rows"])
@@ -138,8 +138,8 @@ def test_mistakes_are_named(what):
 
 
 def test_wrong_coalitions_and_orderings_are_named():
-    X, y = data()
-    game = TreeGame(regressor(X, y), X[:5], X[9:10])
+    x, y = data()
+    game = TreeGame(regressor(x, y), x[:5], x[9:10])
     with pytest.raises(ValueError, match=r"coalitions must have shape \(m, 6\)"):
         game([[True, False]])
     with pytest.raises(ValueError, match="orderings must have 6 players, got 3"):
@@ -149,8 +149,8 @@ def test_wrong_coalitions_and_orderings_are_named():
 def test_predictions_that_are_not_a_sum_of_the_trees_are_refused(monkeypatch):
     from sharpley.games import trees
 
-    X, y = data()
-    model = regressor(X, y)
+    x, y = data()
+    model = regressor(x, y)
     monkeypatch.setattr(trees, "_sum_of_leaves", lambda forest, row: float(row[0]))
     with pytest.raises(ValueError, match="not a sum of its trees plus a constant"):
-        TreeGame(model, X[:5], X[9:15])
+        TreeGame(model, x[:5], x[9:15])

@@ -42,7 +42,9 @@ class Grouped(Protocol):
 class OrderingSource(Protocol):
     """Steps of one or two orderings that belong together, from one or more independent streams."""
 
-    step: int
+    @property
+    def step(self) -> int:
+        """Orderings in a step."""
 
     def prepare(self, expected: int | None) -> None:
         """Get ready for so many orderings; None if they may be fewer."""

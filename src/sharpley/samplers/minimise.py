@@ -5,11 +5,14 @@ random sample by relabelling, see ``relabelling``.
 
 **Start.** The directions of random orthonormal bases without their negatives (``Orthogonal``), which are far
 apart but not paired; below d orderings, and for nested sets, with the negatives: pairs are then worth more to
-real models than evenness. **Descent.** Sweeps of improving adjacent transpositions (``_sweep``), first with
-four times the scale, then twice, then the scale asked for. The larger scales spread neighbours, which gets
-around poor local minima. **Limits.** The descent stops when the work is used up, which is counted, not timed.
-Beyond d = 2,896 there is no table of kernel values, and the start is left as it is. The choices are measured
-in ``benchmarks/designs.py``.
+real models than evenness.
+
+**Descent.** Sweeps of improving adjacent transpositions (``_sweep``), first with four times the scale, then
+twice, then the scale asked for. The larger scales spread neighbours, which gets around poor local minima. Small
+designs are the best of up to 20 starts.
+
+**Limits.** The descent stops when the work is used up, which is counted, not timed. Beyond d = 2,896 there is no
+table of kernel values, and the start is left as it is. The choices are measured in ``benchmarks/designs.py``.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from sharpley import _cache
 from sharpley._typing import Floats, Orderings
 from sharpley.kernels import Mallows
 from sharpley.permutations import all_orderings
+from sharpley.quadrature import discrepancy
 from sharpley.samplers.orthogonal import Orthogonal
 
 VERSION = 1  # of the algorithm: files of other versions are not used
@@ -31,7 +35,8 @@ SCALES = (4.0, 2.0, 1.0)
 WORK = 5 * 10**9  # comparisons for each scale: about two seconds
 WALKS = 4  # for each ordering that a first sweep needs, about
 CODE_BYTES = 2**28  # held at most as bit sets of pairs
-WORTH_KEEPING = 10**6  # n²d: below, computing is as fast as reading a file
+RESTARTS, RESTART_WORK = 20, 2 * 10**6  # starts at most, and n²d summed over them: some tenths of a second
+WORTH_KEEPING = 10**4  # n²d: below, computing is about as fast as reading a file
 WHOLE_NUMBERS = 2.0**36  # kernel values are rounded to 2^-36: sums of 2^16 of them stay exact
 ENUMERABLE = 7  # up to 5,040 orderings
 
@@ -64,37 +69,48 @@ def _kept(kind: str, d: int, n: int, scale: float, paired: bool) -> Orderings:
     if n * n * d < WORTH_KEEPING:
         return compute()
     variant = "paired" if paired else "plain"
-    return _cache.cached(f"{kind}-v{VERSION}-d{d}-n{n}-scale{scale:g}-{variant}", n, d, compute)
+    return _cache.cached(f"{kind}-v{VERSION}-d{d}-n{n}-scale{scale!r}-{variant}", n, d, compute)
 
 
 def minimised(kind: str, d: int, n: int, scale: float, paired: bool) -> Orderings:
     """Find a design of kind "design" or "nested", whether or not one is kept."""
-    if paired:
-        return with_reverses(_descend(kind, d, n // 2, scale, paired))
-    return _descend(kind, d, n, scale, paired)
+    descended = _nested if kind == "nested" else _best_of_restarts
+    return with_reverses(descended(d, n // 2, scale, paired)) if paired else descended(d, n, scale, paired)
 
 
-def _descend(kind: str, d: int, n: int, scale: float, paired: bool) -> Orderings:
-    from sharpley.samplers._sweep import grow, sweep
+def _nested(d: int, n: int, scale: float, paired: bool) -> Orderings:
+    from sharpley.samplers._sweep import grow
 
-    with_negatives = not paired and (n < d or kind == "nested")
-    orderings = _start(d, n, with_negatives=with_negatives)
-    ranks = _player_major(orderings)
-    for factor in (1.0,) if kind == "nested" else SCALES:
-        values = Mallows(factor * scale).discordance_table(d)
-        if values is None:  # too many pairs for a table: so many players leave little to gain
-            break
-        up_and_gain = _differences(values, paired)
-        if kind == "nested":
-            grow(orderings, ranks, *up_and_gain)
-        else:
-            sweep(orderings, ranks, *up_and_gain, WORK)
+    orderings = _start(d, n, SEED, with_negatives=not paired)
+    table = _differences(d, scale, paired)
+    if table is not None:
+        grow(orderings, _player_major(orderings), *table)
     return orderings
 
 
-def _start(d: int, n: int, *, with_negatives: bool) -> Orderings:
+def _best_of_restarts(d: int, n: int, scale: float, paired: bool) -> Orderings:
+    with_negatives = n < d and not paired
+    restarts = 1 if n < d else max(1, min(RESTARTS, RESTART_WORK // (n * n * d)))
+    found = [_descend(_start(d, n, SEED + k, with_negatives=with_negatives), scale, paired) for k in range(restarts)]
+    if restarts == 1:
+        return found[0]
+    return min(found, key=lambda half: discrepancy(with_reverses(half) if paired else half, kernel=Mallows(scale)))
+
+
+def _descend(orderings: Orderings, scale: float, paired: bool) -> Orderings:
+    from sharpley.samplers._sweep import sweep
+
+    ranks = _player_major(orderings)
+    for factor in SCALES:
+        table = _differences(orderings.shape[1], factor * scale, paired)
+        if table is not None:
+            sweep(orderings, ranks, *table, WORK)
+    return orderings
+
+
+def _start(d: int, n: int, seed: int, *, with_negatives: bool) -> Orderings:
     """The points of random orthonormal bases; those of fewer are the first of those of more."""
-    spherical = Orthogonal(d, rng=SEED)
+    spherical = Orthogonal(d, rng=seed)
     return spherical.random(n).copy() if with_negatives else spherical.random(2 * n)[::2].copy()
 
 
@@ -103,8 +119,14 @@ def _player_major(orderings: Orderings) -> np.ndarray:
     return np.ascontiguousarray(ranks, dtype=np.int16 if orderings.shape[1] < 2**15 else np.int32)
 
 
-def _differences(values: Floats, paired: bool) -> tuple[Floats, Floats]:
-    """``up`` and ``gain`` of ``_sweep``; in pairs, an ordering meets both members of every other pair."""
+def _differences(d: int, scale: float, paired: bool) -> tuple[Floats, Floats] | None:
+    """``up`` and ``gain`` of ``_sweep``; in pairs, an ordering meets both members of every other pair.
+
+    None if there are too many players for a table; so many leave little to gain.
+    """
+    values = Mallows(scale).discordance_table(d)
+    if values is None:
+        return None
     values = np.rint(WHOLE_NUMBERS * (values + values[::-1] if paired else values))
     steps = np.diff(values)
     up, down = np.append(steps, 0.0), np.append(0.0, -steps)
