@@ -3,9 +3,9 @@
     python benchmarks/design_error.py --data ../shared/data --out docs/results
 
 XGBoost with default settings (100 rounds, log-odds for classes), 100 background rows, 10 explained rows,
-exact values in closed form. Every method gets the same n orderings, all in one sample (no replicates).
-Herding and SBQ draw fresh candidates for every seed. Intervals are 95% bootstrap intervals over seeds of the
-mean. Takes half an hour on one core.
+exact values in closed form. Every method gets the same n orderings, all in one sample (no replicates). Herding
+and SBQ draw fresh candidates for every seed. A second table compares variants of designs. Intervals are 95%
+bootstrap intervals over seeds of the mean. Takes half an hour on one core.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import csv
 import importlib.util
 import itertools
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,9 @@ import xgboost
 from rich.progress import track
 from sklearn.datasets import make_regression
 
-from sharpley import SAMPLERS, PermutationDesign
+from sharpley import SAMPLERS, Orthogonal, PermutationDesign
 from sharpley.games import TreeGame
+from sharpley.samplers import minimise
 from sharpley.samplers.greedy import GreedySampler
 
 METHODS = ("antithetic", "orthogonal", "sobol", "herding", "sbq", "design")
@@ -51,6 +53,27 @@ def make_game(folder: Path, name: str) -> TreeGame:
     return TreeGame(model, background, rows)
 
 
+@cache
+def without_negatives(d: int, n: int) -> np.ndarray:
+    """A design from orthogonal directions alone, also where there are fewer orderings than players."""
+    return minimise._descend(minimise._start(d, n, minimise.SEED, with_negatives=False), 4.0, paired=False)
+
+
+VARIANTS = {
+    "orthogonal": lambda d, n, rng: Orthogonal(d, rng=rng).random(n),
+    "design": lambda d, n, rng: PermutationDesign(d, rng=rng).random(n),
+    "paired": lambda d, n, rng: PermutationDesign(d, paired=True, rng=rng).random(n),
+    "without negatives": lambda d, n, rng: rng.permutation(d)[without_negatives(d, n)],
+    "nested": lambda d, n, rng: PermutationDesign(d, nested=True, rng=rng).random(n),
+    "nested pairs": lambda d, n, rng: PermutationDesign(d, nested=True, paired=True, rng=rng).random(n),
+    "scale 1": lambda d, n, rng: PermutationDesign(d, scale=1.0, rng=rng).random(n),
+    "scale 2": lambda d, n, rng: PermutationDesign(d, scale=2.0, rng=rng).random(n),
+    "scale 8": lambda d, n, rng: PermutationDesign(d, scale=8.0, rng=rng).random(n),
+    "scale 16": lambda d, n, rng: PermutationDesign(d, scale=16.0, rng=rng).random(n),
+}
+VARIANT_SIZES = (10, 100)
+
+
 def errors(game: TreeGame, exact: np.ndarray, method: str, seed: int) -> list[float]:
     """Mean squared error at each size; nested samples are evaluated once, to the largest size."""
     if method == "design":
@@ -66,31 +89,46 @@ def errors(game: TreeGame, exact: np.ndarray, method: str, seed: int) -> list[fl
     return [float(((mean - exact) ** 2).mean()) for mean in means]
 
 
+def variant_errors(game: TreeGame, exact: np.ndarray, variant: str, n: int, seeds: int) -> float:
+    samples = [VARIANTS[variant](game.d, n, np.random.default_rng(seed)) for seed in range(seeds)]
+    return float(np.mean([(game.contributions(sample).mean(axis=1) - exact) ** 2 for sample in samples]))
+
+
 def interval(values: np.ndarray) -> tuple[float, float]:
     rng = np.random.default_rng(0)
     means = rng.choice(values, size=(4000, len(values))).mean(axis=1)
     return tuple(np.quantile(means, [0.025, 0.975]))
 
 
-def measure(folder: Path, names: list[str], seeds: int) -> list[list]:
+def measure(name: str, game: TreeGame, seeds: int) -> list[list]:
     rows = []
-    for name in names:
-        game = make_game(folder, name)
-        exact = game.shapley_values()
-        for method in METHODS:
-            runs = [errors(game, exact, method, s) for s in track(range(seeds), description=f"{name} {method}")]
-            for n, values in zip(SIZES, np.array(runs).T, strict=True):
-                rows.append([name, game.d, n, method, values.mean(), *interval(values)])
+    exact = game.shapley_values()
+    for method in METHODS:
+        runs = [errors(game, exact, method, s) for s in track(range(seeds), description=f"{name} {method}")]
+        for n, values in zip(SIZES, np.array(runs).T, strict=True):
+            rows.append([name, game.d, n, method, values.mean(), *interval(values)])
     return rows
+
+
+def compare_variants(name: str, game: TreeGame, seeds: int) -> list[str]:
+    exact = game.shapley_values()
+    lines = []
+    for n in VARIANT_SIZES:
+        mse = {v: variant_errors(game, exact, v, n, seeds) for v in track(VARIANTS, description=f"{name} variants")}
+        ratios = " | ".join(
+            f"{mse[variant] / mse['orthogonal']:.2f}" for variant in VARIANTS if variant != "orthogonal"
+        )
+        lines.append(f"| {name} | {game.d} | {n} | {ratios} |")
+    return lines
 
 
 def markdown(rows: list[list], seeds: int) -> str:
     lines = [
         f"Mean squared errors over {seeds} seeds, with 95% intervals; the lowest of each line is bold. "
-        "The last column is the design's error over that of the best other method.",
+        "The last columns are the design's error over that of the best other method, and over orthogonal's.",
         "",
-        "| data set | d | n | " + " | ".join(METHODS) + " | ratio |",
-        "|---|--:|--:|" + "--:|" * (len(METHODS) + 1),
+        "| data set | d | n | " + " | ".join(METHODS) + " | ÷ best other | ÷ orthogonal |",
+        "|---|--:|--:|" + "--:|" * (len(METHODS) + 2),
     ]
     for (name, d, n), group in itertools.groupby(sorted(rows, key=order), key=lambda row: row[:3]):
         cells = {row[3]: row[4:] for row in group}
@@ -101,7 +139,9 @@ def markdown(rows: list[list], seeds: int) -> str:
             text = f"{mean:.2e} ({low:.1e} to {high:.1e})"
             texts.append(f"**{text}**" if method == best else text)
         others = min(cell[0] for method, cell in cells.items() if method != "design")
-        lines.append(f"| {name} | {d} | {n} | " + " | ".join(texts) + f" | {cells['design'][0] / others:.2f} |")
+        design = cells["design"][0]
+        ratios = f"{design / others:.2f} | {design / cells['orthogonal'][0]:.2f}"
+        lines.append(f"| {name} | {d} | {n} | " + " | ".join(texts) + f" | {ratios} |")
     return "\n".join(lines) + "\n"
 
 
@@ -109,20 +149,29 @@ def order(row: list) -> tuple:
     return NAMES.index(row[0]), row[2]
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, default=Path("docs/results"))
-    parser.add_argument("--seeds", type=int, default=SEEDS)
-    parser.add_argument("--only", nargs="*", default=NAMES, help="data sets")
-    options = parser.parse_args()
-    rows = measure(options.data, options.only, options.seeds)
+    parser.add_argument("--quick", action="store_true", help="two seeds on generated data, to see that it works")
+    options = parser.parse_args(arguments)
+    names, seeds = (("make_regression",), 2) if options.quick else (NAMES, SEEDS)
+    rows, variants = [], []
+    for name in names:
+        game = make_game(options.data, name)
+        rows += measure(name, game, seeds)
+        variants += compare_variants(name, game, seeds)
     options.out.mkdir(parents=True, exist_ok=True)
     with (options.out / "design_error.csv").open("w", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["data_set", "d", "n", "method", "mse", "mse_low", "mse_high"])
         writer.writerows([f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows)
-    (options.out / "design_error.md").write_text(markdown(rows, options.seeds), encoding="utf-8")
+    (options.out / "design_error.md").write_text(markdown(rows, seeds), encoding="utf-8")
+    head = [
+        "| data set | d | n | " + " | ".join(list(VARIANTS)[1:]) + " |",
+        "|---|--:|--:|" + "--:|" * (len(VARIANTS) - 1),
+    ]
+    (options.out / "design_variants_error.md").write_text("\n".join([*head, *variants]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from numba import njit
 from sharpley import KernelHerding, Mallows, MonteCarlo, Orthogonal, all_orderings, discrepancy, quadrature_weights
 from sharpley.samplers import minimise
 from sharpley.samplers._sweep import sweep
-from sharpley.samplers.minimise import _differences, _player_major, with_reverses
+from sharpley.samplers.minimise import _differences, _player_major, _whole_numbers, with_reverses
 
 CASES = ((10, 10), (10, 100), (10, 1000), (50, 10), (50, 100), (50, 1000), (200, 100))
 STARTS = {
@@ -35,7 +35,9 @@ def swept(orderings, schedule=minimise.SCALES, paired=False, scale=4.0):
     orderings = orderings.copy()
     ranks = _player_major(orderings)
     for factor in schedule:
-        sweep(orderings, ranks, *_differences(orderings.shape[1], factor * scale, paired), minimise.WORK)
+        sweep(
+            orderings, ranks, *_differences(_whole_numbers(orderings.shape[1], factor * scale, paired)), minimise.WORK
+        )
     return with_reverses(orderings) if paired else orderings
 
 
@@ -110,6 +112,42 @@ def with_insertions(orderings):
 
 
 @njit
+def block_sweep(orderings, ranks, values, longest):
+    """Exchange neighbouring blocks of up to ``longest`` players where that lowers the sum; return the moves made."""
+    n, d = orderings.shape
+    discordant, trial = np.empty(n, np.int64), np.empty(n, np.int64)
+    moves = 0
+    for i in range(n):
+        count_discordant(ranks, i, discordant)
+        for start in range(d - 1):
+            for lengths in range(longest * longest):
+                middle = start + 1 + lengths // longest
+                stop = middle + 1 + lengths % longest
+                if stop > d:
+                    continue
+                trial[:] = discordant
+                for a in orderings[i, start:middle]:
+                    for b in orderings[i, middle:stop]:
+                        trial += np.where(ranks[a] > ranks[b], -1, 1)
+                if sum_of(trial, values, i) < sum_of(discordant, values, i) - 1e-9:
+                    moves += 1
+                    exchanged = np.concatenate((orderings[i, middle:stop], orderings[i, start:middle]))
+                    orderings[i, start:stop] = exchanged
+                    ranks[orderings[i], i] = np.arange(d)
+                    count_discordant(ranks, i, discordant)
+    return moves
+
+
+def with_block_swaps(orderings):
+    orderings = swept(orderings)
+    ranks = _player_major(orderings)
+    values = np.rint(2.0**36 * Mallows(4.0).discordance_table(orderings.shape[1]))
+    while block_sweep(orderings, ranks, values, 3):
+        pass
+    return orderings
+
+
+@njit
 def change_of_swap(ranks, i, a, b, discordant, values):
     change = 0.0
     for j in range(len(discordant)):
@@ -171,6 +209,7 @@ def variants(d, n):
     if d * n <= 10_000:
         yield "and insertions", lambda seed: with_insertions(natural(d, n, seed))
     if d * n <= 5_000:
+        yield "and block swaps", lambda seed: with_block_swaps(natural(d, n, seed))
         yield "simulated annealing", lambda seed: annealed(natural(d, n, seed), seed)
     yield "best weights", lambda seed: best_weights(swept(natural(d, n, seed)))
 
@@ -178,6 +217,7 @@ def variants(d, n):
 def explored(cases: Sequence[tuple[int, int]]) -> list[str]:
     swept(STARTS["random"](5, 4, 0))
     with_insertions(STARTS["random"](5, 4, 0))
+    with_block_swaps(STARTS["random"](5, 4, 0))
     annealed(STARTS["random"](5, 4, 0), 0, sweeps=2)
     table: dict[str, dict[tuple[int, int], str]] = {}
     for d, n in cases:

@@ -39,7 +39,7 @@ DESIGNS = [(10, 1000), (50, 1000), (200, 1000)]
 def test_one_sweep(benchmark, d, n):
     """The first sweep, from orthogonal directions: the most expensive one."""
     start = minimise._start(d, n, 0, with_negatives=False)
-    tables = minimise._differences(d, 4.0, False)
+    tables = minimise._differences(minimise._whole_numbers(d, 4.0, False))
     sweep(start[:2].copy(), minimise._player_major(start[:2]), *tables, 1)
 
     def fresh():
@@ -92,10 +92,13 @@ def test_import(benchmark, module):
 
 def test_scripts_run(tmp_path):
     """Every script at its smallest: they cannot rot."""
+    import design_error
     import designs
     import intervals
     import overhead
 
+    design_error.main(["--quick", "--out", str(tmp_path)])
+    assert "| make_regression | 10 | 100 | " in (tmp_path / "design_error.md").read_text()
     designs.main(["--quick", "--out", str(tmp_path)])
     assert "| 3 | 2 | " in (tmp_path / "design_bounds.md").read_text()
     assert "| paired | " in (tmp_path / "design_variants.md").read_text()

@@ -37,7 +37,7 @@ def draw():
 def test_results_are_the_same_with_and_without_a_cache(place, monkeypatch):
     first = draw()
     assert sorted(path.name for path in place.iterdir()) == [
-        "KernelHerding-v1-d20-n64-Mallows(scale=4.0)-of25.orderings.npz",
+        "KernelHerding-v1-d20-n16-Mallows(scale=4.0)-of25.orderings.npz",
         "design-v1-d20-n250-scale4.0-plain.orderings.npz",
     ]
     with monkeypatch.context() as patched:
@@ -78,7 +78,13 @@ def write_no_permutations(path):
     np.savez(path, orderings=wrong, digest=_cache._digest("a", wrong))
 
 
+def write_plain_array(path):
+    with path.open("wb") as stream:
+        np.save(stream, orderings())
+
+
 DAMAGES = {
+    "a plain array": write_plain_array,
     "cut off": lambda path: path.write_bytes(path.read_bytes()[:-20]),
     "empty": lambda path: path.write_bytes(b""),
     "text": lambda path: path.write_text("orderings"),
@@ -164,3 +170,49 @@ def test_reading_warns_of_nothing(place):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         keep()
+
+
+def test_no_flipped_bit_is_trusted_or_fatal(place):
+    """Every byte near both ends of the archive, where its structure is, and some of the content."""
+    keep()
+    path = place / ("a" + _cache.SUFFIX)
+    whole = path.read_bytes()
+    at_ends = [*range(120), *range(len(whole) - 400, len(whole))]
+    for at in [*at_ends, *range(120, len(whole) - 400, 97)]:
+        for bit in (0x01, 0x20, 0x80):
+            content = bytearray(whole)
+            content[at] ^= bit
+            path.write_bytes(bytes(content))
+            found = _cache._read(path, "a", *SHAPE)
+            assert found is None or np.array_equal(found, orderings())
+
+
+def test_files_that_vanish_while_they_are_listed_are_skipped(place, monkeypatch):
+    keep()
+    read = _cache._read
+
+    def read_and_remove(path, *arguments):
+        found = read(path, *arguments)
+        path.unlink()
+        return found
+
+    monkeypatch.setattr(_cache, "_read", read_and_remove)
+    assert list(_cache.entries()) == []
+
+
+def test_unfinished_files_are_removed(place, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "savez_compressed", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            keep()
+    assert list(place.iterdir()) == []
+    (place / (".x" + _cache.UNFINISHED)).write_bytes(b"left by a crash")
+    assert _cache.clear() == 1
+
+
+def test_home_is_expanded(monkeypatch):
+    monkeypatch.setenv(_cache.VARIABLE, "~/designs")
+    assert "~" not in str(_cache.folder())

@@ -142,7 +142,7 @@ def test_table_of_discrepancies_has_the_papers_figures_beside_ours(tmp_path, mon
     monkeypatch.setattr(table, "SIZES", (10,))
     call("reproduce", "table-discrepancy", "--trials", 2, "--out", tmp_path)
     rows = (tmp_path / "table_discrepancy.csv").read_text().splitlines()
-    assert len(rows) == 1 + 3 * 5
+    assert len(rows) == 1 + 3 * 6
     assert rows[0].startswith("d,n,method,discrepancy_mean")
     assert rows[2].startswith("10,10,orthogonal,0.24")
     assert rows[2].endswith(",0.244,0.003,0.001")
@@ -163,7 +163,7 @@ def empty_cache(tmp_path, monkeypatch):
 
 def test_cache_is_warmed_listed_and_cleared(empty_cache):
     assert call("cache", "list").stdout.strip() == str(empty_cache)
-    call("cache", "warm", "-d", 12, "-d", 13, "-n", 300)
+    assert "2 new files in" in call("cache", "warm", "-d", 12, "-d", 13, "-n", 300).stdout
     listed = call("cache", "list").stdout
     assert "design-v1-d12-n300-scale4.0-plain  (300 orderings of 12)" in listed
     assert "design-v1-d13-n300" in listed
@@ -171,6 +171,20 @@ def test_cache_is_warmed_listed_and_cleared(empty_cache):
     assert "d12-n300-scale4.0-plain  (not valid, will be computed again)" in call("cache", "list").stdout
     assert "removed 2 files" in call("cache", "clear").stdout
     assert list(empty_cache.iterdir()) == []
+
+
+def test_warming_for_a_budget_keeps_what_explanations_use(empty_cache):
+    from sharpley import shapley_values
+    from sharpley.samplers import minimise
+
+    call("cache", "warm", "-d", 12, "--max-evals", 2000)
+    kept = sorted(path.name for path in empty_cache.iterdir())
+    assert any(name.startswith("design-") for name in kept)
+    assert any(name.startswith("nested-") for name in kept)
+    minimise.design.cache_clear()
+    shapley_values(lambda coalitions: coalitions.sum(axis=1) ** 2.0, 12, method="design", max_evals=2000, rng=0)
+    assert sorted(path.name for path in empty_cache.iterdir()) == kept
+    assert "give numbers of orderings" in call("cache", "warm", "-d", 12, code=2).stderr
 
 
 def test_a_cache_that_is_off_says_so(monkeypatch):

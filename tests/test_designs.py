@@ -16,7 +16,7 @@ from sharpley import (
     shapley_values,
 )
 from sharpley.experiments.table_discrepancy import METHODS, _measure
-from sharpley.games import Airport
+from sharpley.games import Airport, UnanimitySum
 from sharpley.permutations import as_orderings
 from sharpley.samplers import minimise
 from sharpley.samplers._sweep import grow, sweep
@@ -39,7 +39,7 @@ def test_sweeps_are_those_of_the_obvious_version(d, n, paired):
     sweep(
         orderings,
         minimise._player_major(orderings),
-        *minimise._differences(d, 4.0, paired),
+        *minimise._differences(minimise._whole_numbers(d, 4.0, paired)),
         10**12,
     )
     np.testing.assert_array_equal(orderings, expected)
@@ -53,7 +53,7 @@ def test_growing_improves_each_ordering_against_those_before():
     grow(
         orderings,
         minimise._player_major(orderings),
-        *minimise._differences(5, 4.0, paired=False),
+        *minimise._differences(minimise._whole_numbers(5, 4.0, paired=False)),
     )
     np.testing.assert_array_equal(orderings, expected)
 
@@ -104,10 +104,23 @@ def test_calls_give_independent_relabellings_of_one_design():
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_pairs_are_an_ordering_and_its_reverse(nested):
-    orderings = PermutationDesign(7, paired=True, nested=nested, rng=0).random(31)
-    np.testing.assert_array_equal(orderings[1::2], orderings[:30:2, ::-1])
-    assert orderings.shape == (31, 7)
+@pytest.mark.parametrize(("d", "n"), [(7, 31), (3, 6), (3, 9), (4, 24), (4, 26), (5, 130), (2, 5)])
+def test_pairs_are_an_ordering_and_its_reverse(d, n, nested):
+    orderings = PermutationDesign(d, paired=True, nested=nested, rng=0).random(n)
+    np.testing.assert_array_equal(orderings[1::2], orderings[: n - n % 2 : 2, ::-1])
+    assert orderings.shape == (n, d)
+
+
+@pytest.mark.parametrize(("d", "n"), [(10, 2), (10, 4), (20, 4), (20, 9), (50, 10)])
+def test_few_orderings_come_in_pairs(d, n):
+    orderings = PermutationDesign(d, rng=0).random(n)
+    np.testing.assert_array_equal(orderings[1::2], orderings[: n - n % 2 : 2, ::-1])
+
+
+def test_pairwise_interactions_are_exact_at_the_default_budget():
+    game = UnanimitySum.random(20, n_terms=60, max_order=2, rng=1)
+    estimate = shapley_values(game, 20, method="design", rng=0)
+    np.testing.assert_allclose(estimate.values, game.shapley_values(), atol=1e-9)
 
 
 @pytest.mark.parametrize("paired", [False, True])
@@ -152,7 +165,7 @@ def test_beyond_the_largest_design_come_blocks_relabelled_for_themselves(monkeyp
 
 def test_the_work_of_sweeps_is_limited():
     orderings = random_orderings(np.random.default_rng(0), 200, 20)
-    table = minimise._differences(20, 4.0, paired=False)
+    table = minimise._differences(minimise._whole_numbers(20, 4.0, paired=False))
     before = discrepancy(orderings)
     little, much = (orderings.copy() for _ in range(2))
     assert sweep(little, minimise._player_major(little), *table, 10**5) == 1
@@ -160,10 +173,14 @@ def test_the_work_of_sweeps_is_limited():
     assert before > discrepancy(little) > discrepancy(much)
 
 
-def test_players_too_many_for_a_table_keep_the_start(monkeypatch):
+@pytest.mark.parametrize("kind", ["design", "nested"])
+def test_players_too_many_for_a_table_keep_the_start(monkeypatch, kind):
+    swept = minimise.minimised(kind, 8, 12, 4.0, paired=False)
     monkeypatch.setattr("sharpley.kernels.MAX_TABLE", 10)
-    orderings = minimise.minimised("design", 8, 4, 4.0, paired=False)
-    np.testing.assert_array_equal(orderings[1::2], orderings[::2, ::-1])
+    orderings = minimise.minimised(kind, 8, 12, 4.0, paired=False)
+    start = minimise._start(8, 12, minimise.SEED, with_negatives=kind == "nested")
+    np.testing.assert_array_equal(orderings, start)
+    assert (swept != start).any()
 
 
 def test_groups_are_five_designs_when_the_number_is_known():
@@ -176,9 +193,48 @@ def test_groups_are_five_designs_when_the_number_is_known():
     assert DesignBlocks(6, 7).block_size == 6
 
 
-def test_designs_of_two_are_pairs():
+def test_the_smallest_budget_pays_for_two_pairs():
     estimate = shapley_values(Airport(np.arange(1.0, 13.0)), 12, method="design", max_evals=2 + 4 * 11, rng=0)
     assert np.isfinite(estimate.standard_errors).all()
+    with pytest.raises(ValueError, match="needs at least 46"):
+        shapley_values(Airport(np.arange(1.0, 13.0)), 12, method="design", max_evals=45, rng=0)
+
+
+@pytest.mark.parametrize("n", [38, 60, 98, 99])
+def test_groups_are_whole_designs_when_the_number_is_known(n):
+    sizes = np.bincount(draw_groups(PermutationDesign(10, rng=0), n).groups)
+    assert len(sizes) == 5
+    assert sizes.max() - sizes.min() <= 2
+
+
+def test_the_best_start_does_not_depend_on_rounding():
+    """Restarts that tie are compared as whole numbers: the first of them is taken on every machine."""
+    values = minimise._whole_numbers(4, 4.0, paired=False)
+    starts = [minimise._start(4, 8, minimise.SEED + k, with_negatives=False) for k in range(minimise.RESTARTS)]
+    energies = [minimise._energy(minimise._descend(start, 4.0, paired=False), values) for start in starts]
+    assert all(energy == int(energy) for energy in energies)
+    best = [k for k, energy in enumerate(energies) if energy == min(energies)]
+    assert len(best) > 1
+    first = minimise._start(4, 8, minimise.SEED + best[0], with_negatives=False)
+    np.testing.assert_array_equal(
+        minimise.minimised("design", 4, 8, 4.0, paired=False), minimise._descend(first, 4.0, paired=False)
+    )
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_interrupted_call_loses_nothing(monkeypatch, nested):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    sampler = PermutationDesign(9, nested=nested, rng=0)
+    with monkeypatch.context() as patched:
+        patched.setattr("sharpley.samplers.design.nested_design", interrupted)
+        patched.setattr("sharpley.samplers.design.design", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sampler.random(5)
+    if nested:
+        np.testing.assert_array_equal(sampler.random(5), PermutationDesign(9, nested=True, rng=0).random(5))
+    assert sampler.random(5).shape == (5, 9)
 
 
 @pytest.mark.parametrize("options", [{"tol": 0.02}, {"max_evals": 900}])

@@ -1,6 +1,7 @@
 """Tree games against calling ``predict``, against shap's TreeExplainer, and walk by walk."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import shap
 import xgboost
@@ -89,6 +90,33 @@ def test_rows_run_through_the_estimators():
     game = TreeGame(regressor(x, y), x[:20], x[30:33])
     estimate = estimate_rows(game, make_settings("exact", 2**D, None, 0))
     np.testing.assert_allclose(estimate.values[..., 0], game.shapley_values(), atol=1e-10)
+
+
+def test_what_stands_for_missing_values_is_followed():
+    x, y = data()
+    x[::7, 1] = -999.0
+    model = regressor(x, y, missing=-999.0)
+    coalitions = all_coalitions(D)
+    ours = TreeGame(model, x[:30], x[40:44])(coalitions)
+    np.testing.assert_allclose(ours, MarginalGame(margin(model), x[:30], x[40:44])(coalitions), atol=2e-6)
+
+
+def test_columns_in_another_order_are_refused():
+    x, y = data()
+    table = pd.DataFrame(x, columns=list("abcdef"))
+    model = regressor(table, y)
+    assert TreeGame(model, table[:5], table[9:10]).d == D
+    with pytest.raises(ValueError, match="rows must have the model's columns in its order"):
+        TreeGame(model, table[:5], table[list("fedcba")][9:10])
+
+
+def test_too_many_features_are_refused(monkeypatch):
+    from sharpley.games import forest
+
+    x, y = data()
+    monkeypatch.setattr(forest, "MAX_FEATURES", 5)
+    with pytest.raises(ValueError, match="at most 4 features can be read, got 6"):
+        TreeGame(regressor(x, y), x[:5], x[9:10])
 
 
 def test_a_booster_will_do():

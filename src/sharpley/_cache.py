@@ -13,8 +13,6 @@ import hashlib
 import os
 import uuid
 import warnings
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +25,7 @@ from sharpley._typing import Orderings
 
 VARIABLE = "SHARPLEY_CACHE_DIR"
 SUFFIX = ".orderings.npz"
+UNFINISHED = ".orderings.tmp"
 
 
 class Entry(NamedTuple):
@@ -44,22 +43,22 @@ def folder() -> Path | None:
     """Where files are kept; None if they are not."""
     chosen = os.environ.get(VARIABLE)
     if chosen is not None:
-        return Path(chosen) if chosen else None
+        return Path(chosen).expanduser() if chosen else None
     from platformdirs import user_cache_path
 
     return user_cache_path("sharpley", appauthor=False)
 
 
 def cached(key: str, n: int, d: int, compute: Callable[[], Orderings]) -> Orderings:
-    """The (n, d) orderings kept under ``key``, or else those that ``compute`` returns, which are kept from now on."""
+    """The (n, d) orderings kept under ``key``, or else those that ``compute`` returns, kept from now on; read-only."""
     place = folder()
-    if place is None:
-        return compute()
-    path = place / (key + SUFFIX)
-    orderings = _read(path, key, n, d)
+    path = None if place is None else place / (key + SUFFIX)
+    orderings = None if path is None else _read(path, key, n, d)
     if orderings is None:
         orderings = compute()
-        _write(path, key, orderings)
+        if path is not None:
+            _write(path, key, orderings)
+    orderings.flags.writeable = False
     return orderings
 
 
@@ -70,12 +69,18 @@ def entries() -> Iterator[Entry]:
         key = path.name.removesuffix(SUFFIX)
         orderings = _read(path, key)
         n, d = (0, 0) if orderings is None else orderings.shape
-        yield Entry(path, key, n, d, path.stat().st_size, orderings is not None)
+        try:
+            n_bytes = path.stat().st_size
+        except FileNotFoundError:  # another process cleared it
+            continue
+        yield Entry(path, key, n, d, n_bytes, orderings is not None)
 
 
 def clear() -> int:
-    """Remove all files of the cache and return their number."""
-    paths = [entry.path for entry in entries()]
+    """Remove all files of the cache, unfinished ones too, and return their number."""
+    place = folder()
+    patterns = () if place is None else ("*" + SUFFIX, ".*" + UNFINISHED)
+    paths = [path for pattern in patterns for path in place.glob(pattern)] if place is not None else []
     for path in paths:
         path.unlink(missing_ok=True)
     return len(paths)
@@ -91,7 +96,7 @@ def _read(path: Path, key: str, n: int | None = None, d: int | None = None) -> O
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             compact, digest = archive["orderings"], str(archive["digest"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+    except Exception:  # a damaged archive fails in a dozen ways, from zlib.error to MemoryError
         return None
     if compact.ndim != 2 or compact.shape != (n or len(compact), d or compact.shape[1]):
         return None
@@ -105,18 +110,19 @@ def _read(path: Path, key: str, n: int | None = None, d: int | None = None) -> O
 def _write(path: Path, key: str, orderings: Orderings) -> None:
     """Keep orderings; a folder that cannot be written to costs time later, not the result."""
     compact = orderings.astype(np.min_scalar_type(max(1, orderings.shape[1] - 1)))
-    temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
+    temporary = path.with_name(f".{uuid.uuid4().hex}{UNFINISHED}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as stream:
             np.savez_compressed(stream, orderings=compact, digest=np.array(_digest(key, compact)))
         temporary.replace(path)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         warnings.warn(
             f"cannot keep designs in {path.parent} ({error.strerror or error}), they will be computed again; "
             f"set {VARIABLE} to another folder, or to nothing to keep none",
             RuntimeWarning,
             stacklevel=stacklevel_outside(),
         )
+    finally:  # it is still there if writing failed or was interrupted
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)

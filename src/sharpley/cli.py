@@ -14,6 +14,7 @@ from sharpley import SAMPLERS, __version__, _cache, discrepancy
 from sharpley._checks import check_choice
 from sharpley._files import read_array, write_array
 from sharpley.kernels import KERNELS, kernel_by_name
+from sharpley.methods import draw_for_budget
 from sharpley.samplers import sampler_by_name
 
 app = typer.Typer(
@@ -134,16 +135,25 @@ def list_cache() -> None:
 @cache.command()
 def warm(
     d: Annotated[list[int], typer.Option("-d", "--players", help="Number of players; may be repeated.")],
-    n: Annotated[list[int], typer.Option("-n", "--number", help="Number of orderings; may be repeated.")],
+    n: Annotated[list[int] | None, typer.Option("-n", "--number", help="Orderings; may be repeated.")] = None,
+    max_evals: Annotated[list[int] | None, typer.Option(help="Budget of an explanation; may be repeated.")] = None,
     method: Annotated[str, typer.Option(help="One of: " + ", ".join(KEPT))] = "design",
 ) -> None:
-    """Compute samples beforehand, so that their first use is fast."""
+    """Compute samples, or what explanations with a budget need, beforehand, so that their first use is fast."""
     from rich.progress import track
 
     with _plain_errors():
         check_choice("method", method, KEPT)
-        for players, number in track([(i, j) for i in d for j in n], description=method):
-            sampler_by_name(method, players).random(number)
+        if not n and not max_evals:
+            raise ValueError("give numbers of orderings (-n) or budgets (--max-evals)")
+        before = {entry.key for entry in _cache.entries()}
+        for players in track(d, description=method):
+            for number in n or ():
+                sampler_by_name(method, players).random(number)
+            for budget in max_evals or ():
+                draw_for_budget(method, players, budget)
+        fresh = sum(entry.key not in before for entry in _cache.entries())
+        typer.echo(f"{fresh} new files in {_cache.folder()}; small samples are not kept")
 
 
 @cache.command()

@@ -10,6 +10,7 @@ import numpy as np
 from sharpley._checks import check_choice
 from sharpley.estimators import ESTIMATORS, Estimator, PermutationEstimator
 from sharpley.estimators.exact import MAX_ENUMERATED
+from sharpley.evaluation import CoalitionStore
 from sharpley.samplers import SAMPLERS, Sampler
 from sharpley.samplers.replicates import GroupedSource
 
@@ -56,3 +57,11 @@ def make_estimator(method: Method, d: int, rng: np.random.Generator) -> Estimato
     if not isinstance(made, Estimator):
         raise TypeError(f"method must make a Sampler or an Estimator, but {method_name(method)} made {made!r}")
     return made
+
+
+def draw_for_budget(method: str, d: int, max_evals: int) -> None:
+    """Draw the orderings that explanations with a budget use, with and without a tolerance, so that they are kept."""
+    for may_stop in (False, True):
+        estimator = make_estimator(method, d, np.random.default_rng(0))
+        estimator.prepare(max_evals, may_stop=may_stop)
+        estimator.extend(CoalitionStore(d), max_evals, None)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sharpley._typing import Floats
 
 LEAF = -1
+MAX_FEATURES = 2**15 - 1  # terms hold features as 16-bit numbers
 
 
 class Tree(NamedTuple):
@@ -43,6 +44,8 @@ def read_forest(model: Any) -> Forest:
         raise ValueError(f"only boosted trees can be read, got an XGBoost model of kind {gradient_booster['name']!r}")
     if int(parameters["num_class"]) > 1 or int(parameters["num_target"]) > 1:
         raise ValueError("only models with one output can be read; this one has several")
+    if int(parameters["num_feature"]) >= MAX_FEATURES:
+        raise ValueError(f"at most {MAX_FEATURES - 1:,} features can be read, got {parameters['num_feature']}")
     trees = [_read_tree(tree) for tree in gradient_booster["model"]["trees"]]
     return Forest(trees, int(parameters["num_feature"]))
 

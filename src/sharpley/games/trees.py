@@ -25,6 +25,7 @@ from sharpley.games.forest import Forest, as_booster, read_forest
 from sharpley.permutations import ranks_of
 from sharpley.protocols import PairEvaluator
 
+CHECKED = 20  # background rows whose predictions are compared with the sums of their leaves
 TOLERANCE = 1e-4  # of the largest margin: XGBoost adds up leaves in single precision
 
 
@@ -39,8 +40,8 @@ class _Terms(NamedTuple):
 class TreeGame:
     """The games of explaining an XGBoost model at rows against a background, evaluated term by term.
 
-    The same games as those of ``MarginalGame`` with the model's margin (log-odds for classes), hundreds of times
-    faster, with exact Shapley values.
+    The same games as those of ``MarginalGame`` with the model's margin (log-odds for classes), without calls of
+    ``predict``, and with exact Shapley values.
 
     Parameters
     ----------
@@ -66,12 +67,12 @@ class TreeGame:
         forest = read_forest(model)
         self.d = forest.n_features
         chosen = as_background(background)
-        rows_at, background_at = _single(rows, "rows", self.d), _single(chosen.rows, "background", self.d)
+        rows_at, background_at = _single(rows, "rows", model, self.d), _single(chosen.rows, "background", model, self.d)
         shares = chosen.weights_of(len(background_at))
         self.n_rows = len(rows_at)
         self._varying = (rows_at[:, None] != background_at).any(axis=1)
         self._terms = [_merged_terms(forest, row, background_at, shares) for row in rows_at]
-        self._offset = _constant(model, rows_at, np.array([_sum_of_leaves(forest, row) for row in rows_at]))
+        self._offset = _constant(model, forest, np.concatenate([rows_at, background_at[:CHECKED]]))
 
     def __call__(self, coalitions: ArrayLike) -> Floats:
         """Values of coalitions (m, d): (m,) for one row, else (r, m)."""
@@ -121,11 +122,15 @@ class TreeGame:
         return np.asarray(self._offset + coalition_values(*self._terms[row], np.ascontiguousarray(coalitions)))
 
 
-def _single(table: Any, name: str, d: int) -> NDArray[np.float32]:
-    """A table as XGBoost compares it: in single precision."""
-    array = np.ascontiguousarray(table, dtype=np.float32)
+def _single(table: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:
+    """A table as XGBoost compares it: in single precision, with NaN for what is missing."""
+    expected, given = as_booster(model).feature_names, getattr(table, "columns", None)
+    if expected is not None and given is not None and list(given) != list(expected):
+        raise ValueError(f"{name} must have the model's columns in its order, {list(expected)}, got {list(given)}")
+    array = np.array(table, dtype=np.float32, order="C")
     if array.ndim != 2 or array.shape[1] != d or len(array) == 0:
         raise ValueError(f"{name} must have shape (n, {d}) with n ≥ 1, got {array.shape}")
+    array[array == np.float32(getattr(model, "missing", np.nan))] = np.nan
     return array
 
 
@@ -182,12 +187,12 @@ def _sum_of_leaves(forest: Forest, row: NDArray[np.float32]) -> float:
     return total
 
 
-def _constant(model: Any, rows: NDArray[np.float32], leaves: Floats) -> float:
+def _constant(model: Any, forest: Forest, rows: NDArray[np.float32]) -> float:
     """What the model adds to its trees; not the same for all rows means that its trees were misread."""
     import xgboost
 
     margins = as_booster(model).predict(xgboost.DMatrix(rows), output_margin=True, validate_features=False)
-    differences = margins.astype(np.float64) - leaves
+    differences = margins.astype(np.float64) - np.array([_sum_of_leaves(forest, row) for row in rows])
     if np.ptp(differences) > TOLERANCE * max(1.0, np.abs(margins).max()):
         raise ValueError("the model's predictions are not a sum of its trees plus a constant; explain it by Explainer")
     return float(differences.mean())

@@ -17,6 +17,8 @@ from numba import njit
 
 from sharpley import _bits
 
+SWAP_WORK = 4  # of a swap for each other ordering, compared with one comparison of players
+
 
 @njit(cache=True, fastmath=True)  # sums of whole numbers below 2^53: reordering them changes nothing
 def _masked_sum(gains, ranks_a, ranks_b, n):
@@ -47,12 +49,12 @@ def _look_up(discordant, up, gain, gains, n, i):
 
 @njit(cache=True)
 def _descend(orderings, ranks, codes, i, n, up, gain, discordant, gains):
-    """Improve ordering i against the first n others until no adjacent transposition helps; return the walks made."""
+    """Improve ordering i against the first n others until no adjacent transposition helps; return walks and swaps."""
     d = orderings.shape[1]
     for j in range(n):
         discordant[j] = _bits.distance(codes, i, codes, j)
     total_up = _look_up(discordant, up, gain, gains, n, i)
-    walks, moved, changed = 0, True, False
+    walks, swaps, moved = 0, 0, True
     while moved:
         moved = False
         walks += 1
@@ -65,10 +67,11 @@ def _descend(orderings, ranks, codes, i, n, up, gain, discordant, gains):
                 total_up = _look_up(discordant, up, gain, gains, n, i)
                 orderings[i, k], orderings[i, k + 1] = b, a
                 ranks[a, i], ranks[b, i] = k + 1, k
-                moved = changed = True
-    if changed:
+                moved = True
+                swaps += 1
+    if swaps:
         codes[i] = _bits.pack(orderings[i : i + 1])[0]
-    return walks
+    return walks, swaps
 
 
 @njit(cache=True)
@@ -97,9 +100,9 @@ def sweep(orderings, ranks, up, gain, work):
         moved = False
         sweeps += 1
         for i in range(n):
-            walks = _descend(orderings, ranks, codes, i, n, up, gain, discordant, gains)
-            moved = moved or walks > 1
-            work -= n * (walks * d + codes.shape[1])
+            walks, swaps = _descend(orderings, ranks, codes, i, n, up, gain, discordant, gains)
+            moved = moved or swaps > 0
+            work -= n * (walks * d + SWAP_WORK * swaps + codes.shape[1])
             if work < 0:
                 return sweeps
     return sweeps

@@ -34,8 +34,6 @@ class Sampler(ABC):
         None: every ordering depends on those before it, and only ``spawn`` gives independent ones.
     step : int
         Orderings that belong together, 2 for pairs: users of a sample take or drop them as a whole.
-    nested : bool
-        Whether calls of ``random`` continue one sequence. If not, every call gives a sample of its own.
 
     Notes
     -----
@@ -55,7 +53,6 @@ class Sampler(ABC):
 
     unit: int | None = None
     step: int = 1
-    nested: bool = True
 
     def __init__(self, d: int, *, rng: RNG = None) -> None:
         self.d = check_count("d", d, minimum=1)

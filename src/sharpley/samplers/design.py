@@ -48,7 +48,7 @@ class PermutationDesign(Sampler):
            [2, 1, 3, 4, 0]])
     """
 
-    step = 2  # small designs are pairs, also where they need not be
+    step = 2  # below d/2 orderings designs are pairs, whether or not ``paired``
 
     def __init__(
         self, d: int, *, scale: float = 4.0, paired: bool = False, nested: bool = False, rng: RNG = None

@@ -95,6 +95,4 @@ def fixed_sequence(make: type[GreedySampler], d: int, kernel: Kernel, n_candidat
     def compute() -> Orderings:
         return make(d, kernel=kernel, n_candidates=n_candidates, fresh=True, rng=SEED).random(size)
 
-    orderings = _cache.cached(key, size, d, compute)
-    orderings.flags.writeable = False
-    return orderings
+    return _cache.cached(key, size, d, compute)

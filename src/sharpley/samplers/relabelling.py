@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sharpley._typing import Orderings
 
-SMALLEST = 64
+SMALLEST = 16
 
 
 def random_labels(rng: np.random.Generator, d: int) -> NDArray[np.int64]:
@@ -50,5 +50,7 @@ class RelabelledSequence:
 
     def take(self, n: int) -> Orderings:
         """The next n orderings."""
-        start, self._taken = self._taken, self._taken + n
-        return self._labels[self._sequence(size_to_compute(self._taken))[start : self._taken]]
+        stop = self._taken + n
+        orderings = self._labels[self._sequence(size_to_compute(stop))[self._taken : stop]]
+        self._taken = stop
+        return orderings

@@ -98,7 +98,8 @@ class GroupedSource:
 def draw_groups(sampler: Sampler, n: int) -> GroupedOrderings:
     """Draw n orderings in independent groups."""
     source = GroupedSource(sampler)
-    source.prepare(n)
+    whole_steps = REPLICATES * source.step
+    source.prepare(-(-n // whole_steps) * whole_steps)
     steps, streams = source.take(-(-n // source.step))
     orderings = steps.reshape(-1, sampler.d)[:n]
     return source.label(orderings, np.repeat(streams, source.step)[:n])

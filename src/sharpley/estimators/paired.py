@@ -1,0 +1,103 @@
+"""What the estimators on complementary pairs of coalitions share: choosing pairs within a budget, and their odd values.
+
+Write a coalition as z ∈ {−1, +1}^d. Shapley values depend on v_odd(z) = (v(z) − v(−z)) / 2 alone, which is
+known at z once the coalition and its complement are. At z = 1 it is δ = (v(N) − v(∅)) / 2, which is known
+exactly.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._typing import RNG, Coalitions, Floats
+from sharpley.estimators.base import Estimator
+from sharpley.estimators.pairs import PairChooser, class_sizes, quotas
+from sharpley.evaluation import EMPTY, FULL, CoalitionStore
+
+
+class OddData(NamedTuple):
+    """The odd part of games at chosen pairs; games are columns, one for each row and output."""
+
+    signs: Floats
+    """(n, d), ±1: a member of each pair, the smaller one."""
+    values: Floats
+    """(n, g): v_odd."""
+    delta: Floats
+    """(g,): v_odd of the full coalition."""
+
+    @property
+    def d(self) -> int:
+        """Number of players."""
+        return self.signs.shape[1]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Players in the smaller member of each pair, (n,)."""
+        return (self.signs > 0).sum(axis=1)
+
+
+class PairedEstimator(Estimator):
+    """An estimator from complementary pairs that were chosen for it.
+
+    Subclasses say how pairs are spread over sizes, and what is made of their values.
+    """
+
+    def __init__(self, d: int, *, rng: RNG = None) -> None:
+        super().__init__(d, rng=rng)
+        self._chooser = PairChooser(self.d, self._rng)
+        self._members: list[Coalitions] = []
+        self._positions: list[NDArray[np.int64]] = []
+        self._n_pairs = 0
+
+    @abstractmethod
+    def _quotas(self, n_pairs: int) -> NDArray[np.int64]:
+        """Pairs of each class for a total of ``n_pairs``."""
+
+    @property
+    @abstractmethod
+    def _fewest_pairs(self) -> int:
+        """Pairs that give an estimate with an error bar."""
+
+    @property
+    def minimum(self) -> int:
+        """As many pairs as are needed, or all there are."""
+        return min(2 + 2 * self._fewest_pairs, 2**self.d)
+
+    @property
+    def first_checkpoint(self) -> int:
+        """Half as many again."""
+        return min(2 + 3 * self._fewest_pairs, 2**self.d)
+
+    def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
+        """Choose further pairs, all at once."""
+        wanted = min((budget - 2) // 2, int(class_sizes(self.d).sum()))
+        if wanted <= self._n_pairs:
+            return False
+        fresh = self._chooser.extend(self._quotas(wanted))
+        self._n_pairs += len(fresh)
+        self._members.append(fresh)
+        self._positions.append(np.stack([store.add(fresh), store.add(~fresh)], axis=1))
+        return len(fresh) > 0
+
+    def _odd_data(self, values: Floats) -> OddData:
+        """Odd values of all games: (r, m, k) -> data with r·k columns."""
+        positions = np.concatenate(self._positions)
+        signs = np.where(np.concatenate(self._members), 1.0, -1.0)
+        columns = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
+        odd = (columns[positions[:, 0]] - columns[positions[:, 1]]) / 2.0
+        return OddData(signs, odd, (columns[FULL] - columns[EMPTY]) / 2.0)
+
+
+def spread_evenly(d: int, n_pairs: int) -> NDArray[np.int64]:
+    """The same number of pairs of each size."""
+    return quotas(d, n_pairs, singletons=False, middle=0.0)
+
+
+def as_games(columns: Floats, values: Floats) -> Floats:
+    """Results of columns (d, g) back in the shape of games with values (r, m, k): (r, d, k)."""
+    r, _, k = values.shape
+    return np.ascontiguousarray(np.moveaxis(columns.reshape(-1, r, k), 0, 1))
