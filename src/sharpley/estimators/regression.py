@@ -5,7 +5,7 @@ value 0, and most of what a voting or airport game is beside its linear part. Wi
 m_k pairs of class k among those chosen, a pair has weight w = c_k / (k (d−k) m_k), so that each class counts
 as in the population of all coalitions, where the solution is the Shapley value: φ = 2b under Σb = δ.
 
-The standard errors are the sandwich estimate with residuals divided by 1 − leverage (HC3). Pairs are drawn
+The standard errors are the sandwich estimate with squared residuals divided by 1 − leverage (HC2). Pairs are drawn
 without repetition, so the share of a class that was not drawn multiplies its part of the variance: a class
 that was drawn whole adds nothing.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Floats
-from sharpley.estimators.paired import OddData, PairedEstimator, as_games, spread_evenly
+from sharpley.estimators.paired import PairData, PairedEstimator, as_games, spread_evenly
 from sharpley.estimators.pairs import class_sizes
 from sharpley.statistics import Moments
 
@@ -40,7 +40,7 @@ class RegressionEstimator(PairedEstimator):
 
     def estimate(self, values: Floats) -> Moments:
         """Fit all games at once."""
-        fit = least_squares(self._odd_data(values))
+        fit = least_squares(self._data(values))
         phi, variances = as_games(fit.values, values), as_games(fit.variances, values)
         return Moments(phi, variances, np.full_like(phi, fit.degrees_of_freedom))
 
@@ -62,7 +62,7 @@ def class_weights(sizes: NDArray[np.int64], d: int) -> Floats:
     return np.asarray(inverse.mean() / inverse)
 
 
-def least_squares(data: OddData) -> LeastSquares:
+def least_squares(data: PairData) -> LeastSquares:
     """Fit v_odd ≈ z·b + γ_size under Σb = δ, and return φ = 2b with its variance."""
     d, sizes = data.d, data.sizes
     weights = class_weights(sizes, d)
@@ -70,21 +70,27 @@ def least_squares(data: OddData) -> LeastSquares:
     # b = δ/d + directions @ c satisfies the constraint for every c.
     classes = np.unique(sizes[2 * sizes != d])
     design = np.concatenate([data.signs @ directions, (sizes[:, None] == classes).astype(np.float64)], axis=1)
-    target = data.values - np.outer(data.signs.sum(axis=1) / d, data.delta)
+    target = data.odd - np.outer(data.signs.sum(axis=1) / d, data.delta)
     root = np.sqrt(weights)[:, None]
     left, singular, right = np.linalg.svd(root * design, full_matrices=False)
     kept = singular > SAME * singular[0]
     left, singular, right = left[:, kept], singular[kept], right[kept]
     to_coefficients = (right.T / singular) @ left.T  # of the weighted target
-    coefficients = to_coefficients @ (root * target)
-    residuals = root * target - left @ (left.T @ (root * target))
+    weighted = root * target
+    coefficients = _of_each(to_coefficients, weighted)
+    residuals = weighted - _of_each(left, _of_each(left.T, weighted))
     spare = 1.0 - (left**2).sum(axis=1)
     unseen = 1.0 - np.bincount(sizes, minlength=d // 2 + 1)[1:] / class_sizes(d)
     factor = np.where(spare > WHOLE_LEVERAGE, unseen[sizes - 1] / np.maximum(spare, WHOLE_LEVERAGE), 0.0)
     sensitivity = 2.0 * directions @ to_coefficients[: d - 1]
-    variances = sensitivity**2 @ (factor[:, None] * residuals**2)
-    values = 2.0 * (data.delta / d + directions @ coefficients[: d - 1])
+    variances = _of_each(sensitivity**2, factor[:, None] * residuals**2)
+    values = 2.0 * (data.delta / d + _of_each(directions, coefficients[: d - 1]))
     return LeastSquares(values, variances, float(max(1, len(sizes) - kept.sum())))
+
+
+def _of_each(matrix: Floats, columns: Floats) -> Floats:
+    """The matrix times each column by itself: a game's result does not depend on the other games, to the last bit."""
+    return np.stack([matrix @ column for column in np.ascontiguousarray(columns.T)], axis=1)
 
 
 def sum_free_basis(d: int) -> Floats:

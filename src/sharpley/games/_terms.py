@@ -83,23 +83,38 @@ def collect_terms(tree, row, background, shares, width):
 
 
 @njit(cache=True)
-def coalition_values(terms, weights, coalitions):
-    """Sum of the weights of the terms that are on in each coalition, (m,)."""
+def pack_terms(terms, d):
+    """Terms as bit sets of features that must be present, and that must be absent: uint64 (t, words) each."""
     width = terms.shape[1] // 2
-    values = np.zeros(coalitions.shape[0])
-    for m in range(coalitions.shape[0]):
-        for t in range(terms.shape[0]):
-            on = True
-            for k in range(width):
-                if terms[t, k] == NONE:
-                    break
-                on = on and coalitions[m, terms[t, k]]
-            for k in range(width, 2 * width):
-                if terms[t, k] == NONE:
-                    break
-                on = on and not coalitions[m, terms[t, k]]
-            if on:
-                values[m] += weights[t]
+    present = np.zeros((terms.shape[0], (d + 63) // 64), np.uint64)
+    absent = np.zeros_like(present)
+    for t in range(terms.shape[0]):
+        for k in range(2 * width):
+            f = terms[t, k]
+            if f != NONE:
+                half = present if k < width else absent
+                half[t, f >> 6] |= np.uint64(1) << np.uint64(f & 63)
+    return present, absent
+
+
+@njit(cache=True)
+def coalition_values(present, absent, weights, coalitions):
+    """Sum of the weights of the terms that are on in each coalition, (m,)."""
+    m, d = coalitions.shape
+    n_words = present.shape[1]
+    values = np.zeros(m)
+    members = np.zeros(n_words, np.uint64)
+    for i in range(m):
+        members[:] = 0
+        for f in range(d):
+            if coalitions[i, f]:
+                members[f >> 6] |= np.uint64(1) << np.uint64(f & 63)
+        for t in range(len(weights)):
+            amiss = np.uint64(0)
+            for w in range(n_words):
+                amiss |= (present[t, w] & ~members[w]) | (absent[t, w] & members[w])
+            if amiss == 0:
+                values[i] += weights[t]
     return values
 
 

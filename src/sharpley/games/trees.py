@@ -33,6 +33,8 @@ class _Terms(NamedTuple):
     """The terms of one explained row; see ``_terms``."""
 
     features: NDArray[np.int16]
+    present: NDArray[np.uint64]
+    absent: NDArray[np.uint64]
     weights: Floats
 
 
@@ -93,7 +95,7 @@ class TreeGame:
         ranks = np.ascontiguousarray(ranks_of(orderings))
         if ranks.shape[1] != self.d:
             raise ValueError(f"orderings must have {self.d} players, got {ranks.shape[1]}")
-        return np.stack([walk_contributions(*terms, ranks) for terms in self._terms])
+        return np.stack([walk_contributions(terms.features, terms.weights, ranks) for terms in self._terms])
 
     def endpoints(self) -> Floats:
         """Values of the empty and of the full coalition for every row, (r, 2, 1)."""
@@ -119,7 +121,7 @@ class TreeGame:
     def _values(self, row: int, coalitions: Coalitions) -> Floats:
         from sharpley.games._terms import coalition_values
 
-        return np.asarray(self._offset + coalition_values(*self._terms[row], np.ascontiguousarray(coalitions)))
+        return np.asarray(self._offset + coalition_values(*self._terms[row][1:], np.ascontiguousarray(coalitions)))
 
 
 def _single(table: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:
@@ -135,13 +137,15 @@ def _single(table: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:
 
 
 def _merged_terms(forest: Forest, row: NDArray[np.float32], background: NDArray[np.float32], shares: Floats) -> _Terms:
-    from sharpley.games._terms import collect_terms
+    from sharpley.games._terms import collect_terms, pack_terms
 
     width = max(_depth(tree.left, tree.right) for tree in forest.trees)
     parts = [collect_terms(tuple(tree), row, background, shares, max(1, width)) for tree in forest.trees]
     features, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
     first, which = _group_equal(features)
-    return _Terms(features[first], np.asarray(np.bincount(which, weights=weights), dtype=np.float64))
+    merged = features[first]
+    present, absent = pack_terms(merged, forest.n_features)
+    return _Terms(merged, present, absent, np.asarray(np.bincount(which, weights=weights), dtype=np.float64))
 
 
 def _depth(left: NDArray[np.int32], right: NDArray[np.int32]) -> int:

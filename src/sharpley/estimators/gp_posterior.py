@@ -1,0 +1,110 @@
+"""Bayesian quadrature over coalitions: a Gaussian process on the odd part of games.
+
+This is the paper's Bayesian quadrature, moved from orderings to coalitions. Shapley values are linear in v,
+so a Gaussian process on v gives them a posterior mean and covariance in closed form. Write the kernel as K₀ +
+(τ²/d) z·t, where the linear part is free (τ² → ∞) and K₀ is the rest plus noise. With Z the coalitions seen,
+y their odd values, A₀ the Shapley values of K₀'s columns and M = Z'K₀⁻¹Z + (d/τ²) I,
+
+    β = M⁻¹ Z'K₀⁻¹ y,   φ = A₀ K₀⁻¹ (y − Zβ) + 2β,
+    Cov φ = P₀ − A₀ K₀⁻¹ A₀' + R M⁻¹ R',   R = 2I − A₀ K₀⁻¹ Z.
+
+The noise is a multiple of the inverse weights of the regression, which is therefore a limit of this
+estimator: whatever the hyperparameters, it is consistent. The full coalition is an exact datum, so that
+values add up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sharpley._typing import Floats
+from sharpley.estimators.gp_fit import JITTER
+from sharpley.estimators.odd_kernel import (
+    Scales,
+    fixed_parts,
+    prior_covariance,
+    shapley_of_interactions,
+    shapley_of_linear_by_size,
+    sinh_and_cosh,
+)
+from sharpley.estimators.paired import PairData
+from sharpley.estimators.regression import class_weights
+
+FREE = 1e10  # τ² where there are pairs enough to determine the linear part
+NEARLY_FREE = 1e4  # and where there are not
+
+
+def with_full_coalition(data: PairData) -> tuple[Floats, Floats, Floats]:
+    """Coalitions, odd values and inverse weights of all pairs and, last, of the full coalition, which has no noise."""
+    signs = np.concatenate([data.signs, np.ones((1, data.d))])
+    noise = np.append(1.0 / class_weights(data.sizes, data.d), 0.0)
+    return signs, np.concatenate([data.odd, data.delta[None]]), noise
+
+
+class Posterior(NamedTuple):
+    """What is known of the Shapley values after seeing the data, with games as columns."""
+
+    values: Floats
+    """(d, g)."""
+    variances: Floats
+    """(d, g)."""
+    signs: Floats
+    """(n, d)."""
+    alpha: Floats
+    """(n, g), to predict with."""
+    slopes: Floats
+    """(d, g): β."""
+    scales: Scales
+
+    def predict(self, signs: Floats) -> Floats:
+        """Odd values at further coalitions, (m, g)."""
+        return _gram(signs, self.signs, self.scales) @ self.alpha + signs @ self.slopes
+
+
+def posterior(data: PairData, scales: Scales) -> Posterior:
+    """Condition on data that was scaled to unit size."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    d = data.d
+    signs, values, noise = with_full_coalition(data)
+    n = len(signs)
+    tau2 = FREE if n > 1.5 * d else NEARLY_FREE
+    gram = _gram(signs, signs, scales)
+    gram[np.diag_indices(n)] += scales.noise * noise + JITTER
+    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    shapley = scales.interactions * shapley_of_interactions(signs, scales.players)
+    shapley += scales.linear_by_size * shapley_of_linear_by_size(signs)
+
+    solved = cho_solve(factor, np.concatenate([values, signs, shapley.T], axis=1), check_finite=False)
+    of_values, of_signs, of_shapley = np.split(solved, [values.shape[1], values.shape[1] + d], axis=1)
+    information = signs.T @ of_signs + d / tau2 * np.eye(d)
+    inverse_information = np.linalg.pinv(information, hermitian=True)
+    slopes = inverse_information @ (of_signs.T @ values)
+    alpha = of_values - of_signs @ slopes
+    phi = shapley @ alpha + 2.0 * slopes
+    missing = (2.0 * data.delta - phi.sum(axis=0)) / d  # next to nothing, as the full coalition was seen
+    phi += missing
+    slopes += missing / 2.0
+
+    remainder = 2.0 * np.eye(d) - shapley @ of_signs
+    covariance = prior_covariance(scales, 0.0) - shapley @ of_shapley + remainder @ inverse_information @ remainder.T
+    variances = np.maximum(np.diagonal(covariance), 0.0)
+    return Posterior(phi, np.outer(variances, _misfit(values, alpha, d)), signs, alpha, slopes, scales)
+
+
+def _misfit(values: Floats, alpha: Floats, d: int) -> Floats:
+    """How much larger or smaller than assumed the values of each game are, (g,): 1 if the prior's size is right."""
+    # Rounding may leave −1e-17 where a game is linear and nothing is left to explain.
+    return np.maximum((values * alpha).sum(axis=0), 0.0) / max(1, len(values) - d)
+
+
+def _gram(z: Floats, t: Floats, scales: Scales) -> Floats:
+    """K₀ without noise, (n, m)."""
+    fixed = fixed_parts(z, t)
+    gram, _ = sinh_and_cosh(z, t, scales.players)
+    gram *= scales.interactions
+    gram += scales.sizes * fixed.sizes
+    gram += scales.linear_by_size * fixed.linear_by_size
+    return gram
