@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# Workers beside each other are faster with one thread of linear algebra each.
+ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test test-slow check docs bench bench-smoke smoke clean
@@ -10,10 +12,10 @@ demo: $(VENV)/.demo
 	$(BIN)/sharpley demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n 2 -m "not slow"
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 -m "not slow"
 
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n 2 -m slow
+	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 -m slow
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -26,10 +28,10 @@ docs: $(VENV)/.dev
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
 bench: $(VENV)/.dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,rounds --benchmark-sort=name
+	$(ONE_THREAD) $(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,rounds --benchmark-sort=name
 
 bench-smoke: $(VENV)/.dev
-	$(BIN)/python -m pytest -q benchmarks --benchmark-disable
+	$(ONE_THREAD) $(BIN)/python -m pytest -q benchmarks --benchmark-disable
 
 # The installed package without its development tools, as a user gets it (CI: PYTHON=python3.13 VENV=.venv-smoke).
 smoke: $(VENV)/.demo
