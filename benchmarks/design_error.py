@@ -124,8 +124,8 @@ def compare_variants(name: str, game: TreeGame, seeds: int) -> list[str]:
 
 def markdown(rows: list[list], seeds: int) -> str:
     lines = [
-        f"Mean squared errors over {seeds} seeds, with 95% intervals; the lowest of each line is bold. "
-        "The last columns are the design's error over that of the best other method, and over orthogonal's.",
+        f"Mean squared errors over {seeds} seeds, with half the width of their 95% intervals; the lowest of each line "
+        "is bold. The last columns are the design's error over that of the best other method, and over orthogonal's.",
         "",
         "| data set | d | n | " + " | ".join(METHODS) + " | ÷ best other | ÷ orthogonal |",
         "|---|--:|--:|" + "--:|" * (len(METHODS) + 2),
@@ -136,7 +136,7 @@ def markdown(rows: list[list], seeds: int) -> str:
         texts = []
         for method in METHODS:
             mean, low, high = cells[method]
-            text = f"{mean:.2e} ({low:.1e} to {high:.1e})"
+            text = f"{mean:.1e} ±{(high - low) / 2 / mean:.0%}"
             texts.append(f"**{text}**" if method == best else text)
         others = min(cell[0] for method, cell in cells.items() if method != "design")
         design = cells["design"][0]
@@ -145,8 +145,54 @@ def markdown(rows: list[list], seeds: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def draw(rows: list[list], path: Path) -> None:
+    """Error against the number of orderings, a panel for each data set."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(row[0] for row in sorted(rows, key=order)))
+    figure = Figure(figsize=(9.0, 2.9 * -(-len(names) // 3)), layout="constrained")
+    panels = figure.subplots(-(-len(names) // 3), 3, squeeze=False).reshape(-1)
+    for panel in panels[len(names) :]:
+        panel.set_visible(False)
+    for name, panel in zip(names, panels, strict=False):
+        for method in METHODS:
+            mine = sorted(row[2:] for row in rows if row[0] == name and row[3] == method)
+            n, _, mean, low, high = zip(*mine, strict=True)
+            width = 2.2 if method == "design" else 1.1
+            panel.plot(n, mean, marker="o", markersize=3, linewidth=width, label=method)
+            panel.fill_between(n, low, high, alpha=0.2, linewidth=0)
+        players = next(row[1] for row in rows if row[0] == name)
+        panel.set(xscale="log", yscale="log", title=f"{name} (d = {players})", xlabel="orderings")
+    panels[0].set_ylabel("mean squared error")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(METHODS), frameon=False)
+    figure.savefig(path, dpi=110)
+
+
+def read(path: Path) -> list[list]:
+    with path.open() as stream:
+        return [
+            [row[0], int(row[1]), int(row[2]), row[3], *map(float, row[4:])] for row in list(csv.reader(stream))[1:]
+        ]
+
+
 def order(row: list) -> tuple:
     return NAMES.index(row[0]), row[2]
+
+
+def run(data: Path, out: Path, names: tuple[str, ...], seeds: int) -> None:
+    rows, variants = [], []
+    for name in names:
+        game = make_game(data, name)
+        rows += measure(name, game, seeds)
+        variants += compare_variants(name, game, seeds)
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / "design_error.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["data_set", "d", "n", "method", "mse", "mse_low", "mse_high"])
+        writer.writerows([f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows)
+    columns = list(VARIANTS)[1:]
+    lines = ["| data set | d | n | " + " | ".join(columns) + " |", "|---|--:|--:|" + "--:|" * len(columns), *variants]
+    (out / "design_variants_error.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -154,24 +200,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, default=Path("docs/results"))
     parser.add_argument("--quick", action="store_true", help="two seeds on generated data, to see that it works")
+    parser.add_argument("--redraw", action="store_true", help="only make table and picture from the CSV file")
     options = parser.parse_args(arguments)
     names, seeds = (("make_regression",), 2) if options.quick else (NAMES, SEEDS)
-    rows, variants = [], []
-    for name in names:
-        game = make_game(options.data, name)
-        rows += measure(name, game, seeds)
-        variants += compare_variants(name, game, seeds)
-    options.out.mkdir(parents=True, exist_ok=True)
-    with (options.out / "design_error.csv").open("w", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["data_set", "d", "n", "method", "mse", "mse_low", "mse_high"])
-        writer.writerows([f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows)
+    if not options.redraw:
+        run(options.data, options.out, names, seeds)
+    rows = read(options.out / "design_error.csv")
+    draw(rows, options.out / "design_error.png")
     (options.out / "design_error.md").write_text(markdown(rows, seeds), encoding="utf-8")
-    head = [
-        "| data set | d | n | " + " | ".join(list(VARIANTS)[1:]) + " |",
-        "|---|--:|--:|" + "--:|" * (len(VARIANTS) - 1),
-    ]
-    (options.out / "design_variants_error.md").write_text("\n".join([*head, *variants]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
