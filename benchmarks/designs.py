@@ -28,6 +28,7 @@ STARTS = {
     "directions": lambda d, n, seed: Orthogonal(d, rng=seed).random(2 * n)[::2].copy(),
     "herding": lambda d, n, seed: KernelHerding(d, fresh=True, rng=seed).random(n),
 }
+LONGEST = 3  # players in a block that is exchanged
 SCHEDULES = ((1,), (2, 1), (4, 1), (4, 2, 1), (8, 4, 2, 1), (2,), (4,))
 
 
@@ -102,27 +103,28 @@ def insertion_sweep(orderings, ranks, values):
     return moves
 
 
-def with_insertions(orderings):
+def improved_further(orderings, move):
+    """Sweep, then make further moves until none lowers the sum."""
     orderings = swept(orderings)
     ranks = _player_major(orderings)
     values = np.rint(2.0**36 * Mallows(4.0).discordance_table(orderings.shape[1]))
-    while insertion_sweep(orderings, ranks, values):
+    while move(orderings, ranks, values):
         pass
     return orderings
 
 
 @njit
-def block_sweep(orderings, ranks, values, longest):
-    """Exchange neighbouring blocks of up to ``longest`` players where that lowers the sum; return the moves made."""
+def block_sweep(orderings, ranks, values):
+    """Exchange neighbouring blocks of up to ``LONGEST`` players where that lowers the sum; return the moves made."""
     n, d = orderings.shape
     discordant, trial = np.empty(n, np.int64), np.empty(n, np.int64)
     moves = 0
     for i in range(n):
         count_discordant(ranks, i, discordant)
         for start in range(d - 1):
-            for lengths in range(longest * longest):
-                middle = start + 1 + lengths // longest
-                stop = middle + 1 + lengths % longest
+            for lengths in range(LONGEST * LONGEST):
+                middle = start + 1 + lengths // LONGEST
+                stop = middle + 1 + lengths % LONGEST
                 if stop > d:
                     continue
                 trial[:] = discordant
@@ -136,15 +138,6 @@ def block_sweep(orderings, ranks, values, longest):
                     ranks[orderings[i], i] = np.arange(d)
                     count_discordant(ranks, i, discordant)
     return moves
-
-
-def with_block_swaps(orderings):
-    orderings = swept(orderings)
-    ranks = _player_major(orderings)
-    values = np.rint(2.0**36 * Mallows(4.0).discordance_table(orderings.shape[1]))
-    while block_sweep(orderings, ranks, values, 3):
-        pass
-    return orderings
 
 
 @njit
@@ -207,17 +200,17 @@ def variants(d, n):
         yield label, lambda seed, schedule=schedule: swept(natural(d, n, seed), schedule)
     yield "paired", lambda seed: swept(directions(d, n // 2, seed), paired=True)
     if d * n <= 10_000:
-        yield "and insertions", lambda seed: with_insertions(natural(d, n, seed))
+        yield "and insertions", lambda seed: improved_further(natural(d, n, seed), insertion_sweep)
     if d * n <= 5_000:
-        yield "and block swaps", lambda seed: with_block_swaps(natural(d, n, seed))
+        yield "and block swaps", lambda seed: improved_further(natural(d, n, seed), block_sweep)
         yield "simulated annealing", lambda seed: annealed(natural(d, n, seed), seed)
     yield "best weights", lambda seed: best_weights(swept(natural(d, n, seed)))
 
 
 def explored(cases: Sequence[tuple[int, int]]) -> list[str]:
     swept(STARTS["random"](5, 4, 0))
-    with_insertions(STARTS["random"](5, 4, 0))
-    with_block_swaps(STARTS["random"](5, 4, 0))
+    for move in (insertion_sweep, block_sweep):
+        improved_further(STARTS["random"](5, 4, 0), move)
     annealed(STARTS["random"](5, 4, 0), 0, sweeps=2)
     table: dict[str, dict[tuple[int, int], str]] = {}
     for d, n in cases:
