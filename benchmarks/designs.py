@@ -17,9 +17,10 @@ import numpy as np
 from numba import njit
 
 from sharpley import KernelHerding, Mallows, MonteCarlo, Orthogonal, all_orderings, discrepancy, quadrature_weights
+from sharpley.permutations import with_reverses
 from sharpley.samplers import minimise
 from sharpley.samplers._sweep import sweep
-from sharpley.samplers.minimise import _differences, _player_major, _whole_numbers, with_reverses
+from sharpley.samplers.minimise import _differences, _player_major, _whole_numbers
 
 CASES = ((10, 10), (10, 100), (10, 1000), (50, 10), (50, 100), (50, 1000), (200, 100))
 STARTS = {

@@ -79,8 +79,9 @@ def entries() -> Iterator[Entry]:
 def clear() -> int:
     """Remove all files of the cache, unfinished ones too, and return their number."""
     place = folder()
-    patterns = () if place is None else ("*" + SUFFIX, ".*" + UNFINISHED)
-    paths = [path for pattern in patterns for path in place.glob(pattern)] if place is not None else []
+    if place is None:
+        return 0
+    paths = [*place.glob("*" + SUFFIX), *place.glob(".*" + UNFINISHED)]
     for path in paths:
         path.unlink(missing_ok=True)
     return len(paths)

@@ -143,3 +143,8 @@ def discordant_pairs(a: ArrayLike, b: ArrayLike | None = None) -> NDArray[np.int
     packed = _bits.pack(a)
     counts: NDArray[np.int64] = _bits.distances(packed, packed if b is a else _bits.pack(b))
     return counts
+
+
+def with_reverses(orderings: Orderings) -> Orderings:
+    """Each ordering followed by its reverse: (n, d) -> (2n, d)."""
+    return np.stack([orderings, orderings[:, ::-1]], axis=1).reshape(-1, orderings.shape[1])

@@ -2,8 +2,7 @@
 
 All rows and outputs of a run are games that share their coalitions. Hyperparameters are learnt on a few pilot
 games together, and one factorisation then serves all. A handful of games is refitted one by one from there,
-in a few iterations, since games of one model differ in which players interact; that takes the error down by
-up to three times.
+in a few iterations, since games of one model differ in which players interact.
 
 **Beyond ``MOST_PAIRS`` pairs** the process is conditioned on the first so many, and the regression is fitted
 to what it leaves unexplained of the others: a sum of two linear estimates, consistent because the regression
@@ -37,7 +36,7 @@ MOST_PAIRS = 3000
 
 @final
 class GaussianProcessEstimator(PairedEstimator):
-    """Bayesian quadrature over coalitions: the lowest error of all methods, at the cost of some linear algebra."""
+    """Bayesian quadrature over coalitions: few evaluations go far, at the cost of some linear algebra."""
 
     @property
     def _fewest_pairs(self) -> int:

@@ -25,7 +25,7 @@ import numpy as np
 from sharpley import _cache
 from sharpley._typing import Floats, Orderings
 from sharpley.kernels import Mallows
-from sharpley.permutations import all_orderings
+from sharpley.permutations import all_orderings, with_reverses
 from sharpley.samplers.orthogonal import Orthogonal
 
 VERSION = 1  # of the algorithm: files of other versions are not used
@@ -151,11 +151,6 @@ def _differences(values: Floats) -> tuple[Floats, Floats]:
     steps = np.diff(values)
     up, down = np.append(steps, 0.0), np.append(0.0, -steps)
     return up, down - up
-
-
-def with_reverses(orderings: Orderings) -> Orderings:
-    """Each ordering followed by its reverse: (n, d) -> (2n, d)."""
-    return np.stack([orderings, orderings[:, ::-1]], axis=1).reshape(-1, orderings.shape[1])
 
 
 def _frozen(orderings: Orderings) -> Orderings:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import final
 
-import numpy as np
-
 from sharpley._typing import Orderings
+from sharpley.permutations import with_reverses
 from sharpley.samplers.base import BlockSampler, Sampler, random_orderings
 
 
@@ -49,7 +48,4 @@ class Antithetic(BlockSampler):
     block_size = 2
 
     def _blocks(self, count: int) -> Orderings:
-        pairs = np.empty((count, 2, self.d), dtype=np.int64)
-        pairs[:, 0] = random_orderings(self._rng, count, self.d)
-        pairs[:, 1] = pairs[:, 0, ::-1]
-        return pairs.reshape(-1, self.d)
+        return with_reverses(random_orderings(self._rng, count, self.d))

@@ -12,6 +12,7 @@ from typing import final
 import numpy as np
 
 from sharpley._typing import Floats, Orderings
+from sharpley.permutations import with_reverses
 from sharpley.samplers.base import BlockSampler
 from sharpley.sphere import nearest_orderings
 
@@ -60,11 +61,10 @@ class Orthogonal(BlockSampler):
         return self.block_size
 
     def _blocks(self, count: int) -> Orderings:
-        orderings = np.empty((count, self.n_directions, 2, self.d), dtype=np.int64)
+        orderings = np.empty((count, self.block_size, self.d), dtype=np.int64)
         for block in orderings:
             directions = random_directions(self._rng, self.n_directions, self.d - 1)
-            block[:, 0] = nearest_orderings(directions)
-            block[:, 1] = block[:, 0, ::-1]  # argsort of −x̃ is the reverse of argsort of x̃
+            block[:] = with_reverses(nearest_orderings(directions))  # argsort of −x̃ is the reverse of argsort of x̃
         return orderings.reshape(-1, self.d)
 
 
