@@ -11,7 +11,7 @@ from sharpley import shapley_values
 from sharpley.estimators import gp as gp_module
 from sharpley.estimators.exact import all_coalitions
 from sharpley.estimators.gp_fit import JITTER, Sample, _Problem
-from sharpley.estimators.gp_posterior import FREE, posterior, with_full_coalition
+from sharpley.estimators.gp_posterior import FREE, Conditioner, with_full_coalition
 from sharpley.estimators.odd_kernel import (
     Scales,
     fixed_parts,
@@ -172,7 +172,7 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch):
     gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
     everything = np.where(all_coalitions(6), 1.0, -1.0)
     across = functional(6) @ dense_gram(everything, signs, scales, 50.0)
-    found = posterior(data, scales)
+    found = Conditioner(data).posterior(np.arange(2), scales)
     mean = across @ np.linalg.solve(gram, values)
     np.testing.assert_allclose(found.values, mean + (2 * data.delta - mean.sum(axis=0)) / 6, atol=1e-6)
     covariance = prior_covariance(scales, 50.0) - across @ np.linalg.solve(gram, across.T)

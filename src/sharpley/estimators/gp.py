@@ -11,6 +11,7 @@ is, with the regression's standard errors.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import final
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from sharpley._typing import Floats
 from sharpley.estimators.gp_fit import Sample, learn_scales
-from sharpley.estimators.gp_posterior import posterior, with_full_coalition
+from sharpley.estimators.gp_posterior import Conditioner, Posterior, with_full_coalition
 from sharpley.estimators.odd_kernel import Scales
 from sharpley.estimators.paired import PairData, PairedEstimator, as_games
 from sharpley.estimators.pairs import class_sizes, quotas
@@ -28,9 +29,9 @@ from sharpley.statistics import Moments
 MANY_PLAYERS = 50
 MIDDLE, MIDDLE_OF_MANY = 0.3, 0.5  # share of pairs that halve the players
 PILOTS, PILOT_ITERATIONS = 10, 20
-PILOT_PAIRS, PILOT_PAIRS_OF_MANY = 400, 600
+PILOT_PAIRS, PILOT_PAIRS_OF_MANY = 300, 600
 REFITTED = 50  # games at most
-REFIT_PAIRS, REFIT_ITERATIONS = 300, 8
+REFIT_PAIRS, REFIT_ITERATIONS = 250, 8
 MOST_PAIRS = 3000
 
 
@@ -54,30 +55,48 @@ class GaussianProcessEstimator(PairedEstimator):
 
     def estimate(self, values: Floats) -> Moments:
         """Posterior mean and variance of all games."""
-        data = self._data(values)
-        sizes = _root_mean_square(np.concatenate([data.odd, data.delta[None]]))
-        even = data.even - data.even.mean(axis=0)
-        unit = PairData(data.signs, data.odd / sizes, even / _root_mean_square(even), data.delta / sizes)
+        unit, sizes = unit_sized(self._data(values))
         found = estimate_games(unit)
         phi, variances = as_games(found.values * sizes, values), as_games(found.variances * sizes**2, values)
         return Moments(phi, variances, np.full_like(phi, found.degrees_of_freedom))
 
 
+def unit_sized(data: PairData) -> tuple[PairData, Floats]:
+    """Games scaled to unit size, and the sizes (g,) that odd values were divided by."""
+    sizes = _root_mean_square(np.concatenate([data.odd, data.delta[None]]))
+    even = data.even - data.even.mean(axis=0)
+    return PairData(data.signs, data.odd / sizes, even / _root_mean_square(even), data.delta / sizes), sizes
+
+
 def estimate_games(unit: PairData) -> LeastSquares:
     """Shapley values of games of unit size."""
+    values, variances = np.empty((unit.d, unit.odd.shape[1])), np.empty((unit.d, unit.odd.shape[1]))
+    seen, rest = unit.pairs(slice(MOST_PAIRS)), unit.pairs(slice(MOST_PAIRS, None))
+    freedom = float(max(1, len(seen.signs) - unit.d))
+    for games, found in posteriors(seen):
+        values[:, games], variances[:, games] = found.values, found.variances
+        if len(rest.signs):
+            correction = least_squares(_unexplained(rest.games(games), found))
+            values[:, games] += correction.values
+            variances[:, games], freedom = correction.variances, correction.degrees_of_freedom
+    return LeastSquares(values, variances, freedom)
+
+
+def posteriors(unit: PairData) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
+    """Fit games of unit size; yields those that share hyperparameters together."""
     n_games = unit.odd.shape[1]
     importance = np.abs(least_squares(unit).values)
     pilots = np.unique(np.linspace(0, n_games - 1, min(PILOTS, n_games)).round().astype(np.int64))
     pairs = PILOT_PAIRS if unit.d < MANY_PLAYERS else PILOT_PAIRS_OF_MANY
     scales = _learn(unit, importance, pilots, pairs, PILOT_ITERATIONS, start=None)
+    conditioner = Conditioner(unit)
+    everyone = np.arange(n_games)
     if n_games == 1 or n_games > REFITTED:
-        return _conditioned(unit, scales)
-    parts = []
-    for game in np.arange(n_games)[:, None]:
+        yield everyone, conditioner.posterior(everyone, scales)
+        return
+    for game in everyone[:, None]:
         own = _learn(unit, importance, game, REFIT_PAIRS, REFIT_ITERATIONS, start=scales)
-        parts.append(_conditioned(unit.games(game), own))
-    values, variances = (np.concatenate(columns, axis=1) for columns in list(zip(*parts, strict=True))[:2])
-    return LeastSquares(values, variances, parts[0].degrees_of_freedom)
+        yield game, conditioner.posterior(game, own)
 
 
 def _learn(
@@ -92,16 +111,10 @@ def _learn(
     return learn_scales(sample, importance[:, games].mean(axis=1), iterations=iterations, start=start)
 
 
-def _conditioned(unit: PairData, scales: Scales) -> LeastSquares:
-    seen, rest = unit.pairs(slice(MOST_PAIRS)), unit.pairs(slice(MOST_PAIRS, None))
-    found = posterior(seen, scales)
-    if len(rest.signs) == 0:
-        return LeastSquares(found.values, found.variances, float(max(1, len(seen.signs) - unit.d)))
-    unexplained = rest._replace(
-        odd=rest.odd - found.predict(rest.signs), delta=unit.delta - found.predict(np.ones((1, unit.d)))[0]
-    )
-    correction = least_squares(unexplained)
-    return correction._replace(values=found.values + correction.values)
+def _unexplained(rest: PairData, found: Posterior) -> PairData:
+    """What a fit leaves of values that it has not seen."""
+    at_full = found.predict(np.ones((1, rest.d)))[0]
+    return rest._replace(odd=rest.odd - found.predict(rest.signs), delta=rest.delta - at_full)
 
 
 def _root_mean_square(columns: Floats) -> Floats:

@@ -10,6 +10,7 @@ evaluations: its kernel is cosh with the same h. It takes part where players are
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -137,16 +138,31 @@ class _Problem:
 
 
 def _likelihood(gram: Floats, noise: Floats, targets: Floats) -> tuple[float, Floats]:
-    """Negative log likelihood of all targets, without its constant, and W = Σ αα' − p K⁻¹; ``gram`` is used up."""
+    """Negative log likelihood of all targets, without its constant, and W = Σ αα' − p K⁻¹; ``gram`` is used up.
+
+    W is folded onto its upper triangle, which changes no sum of its products with a symmetric matrix.
+    """
     from scipy.linalg import lapack
 
     n, p = targets.shape
     gram[np.diag_indices(n)] += noise + JITTER
-    factor, failed = lapack.dpotrf(gram, lower=1)
+    # LAPACK wants columns: the transpose of a symmetric matrix is that without a copy.
+    factor, failed = lapack.dpotrf(gram.T, lower=1, clean=0, overwrite_a=1)
     if failed:  # the steps of L-BFGS turn back from here
         return 1e25, np.zeros((n, n))
     alpha, _ = lapack.dpotrs(factor, targets, lower=1)
     value = 0.5 * float((targets * alpha).sum()) + p * float(np.log(np.diagonal(factor)).sum())
-    inverse, _ = lapack.dpotri(factor, lower=1)
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    return value, alpha @ alpha.T - p * inverse
+    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    w = np.asarray(inverse.T)  # rows again
+    w *= -float(p)
+    w += alpha @ alpha.T
+    w *= _fold(n)
+    return value, w
+
+
+@lru_cache(maxsize=4)
+def _fold(n: int) -> Floats:
+    """1 on the diagonal, 2 above it."""
+    fold = np.triu(np.full((n, n), 2.0), 1) + np.eye(n)
+    fold.flags.writeable = False
+    return fold

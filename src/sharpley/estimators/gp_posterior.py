@@ -18,16 +18,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpley._typing import Floats
 from sharpley.estimators.gp_fit import JITTER
 from sharpley.estimators.odd_kernel import (
+    FixedParts,
     Scales,
     fixed_parts,
     prior_covariance,
     shapley_of_interactions,
     shapley_of_linear_by_size,
-    sinh_and_cosh,
+    sinh_part,
 )
 from sharpley.estimators.paired import PairData
 from sharpley.estimators.regression import class_weights
@@ -60,38 +62,54 @@ class Posterior(NamedTuple):
 
     def predict(self, signs: Floats) -> Floats:
         """Odd values at further coalitions, (m, g)."""
-        return _gram(signs, self.signs, self.scales) @ self.alpha + signs @ self.slopes
+        return _gram(signs, self.signs, self.scales, fixed_parts(signs, self.signs)) @ self.alpha + signs @ self.slopes
 
 
-def posterior(data: PairData, scales: Scales) -> Posterior:
-    """Condition on data that was scaled to unit size."""
-    from scipy.linalg import cho_factor, cho_solve
+class Conditioner:
+    """Pairs of coalitions to condition on; what does not depend on hyperparameters is computed once for all games.
 
-    d = data.d
-    signs, values, noise = with_full_coalition(data)
-    n = len(signs)
-    tau2 = FREE if n > 1.5 * d else NEARLY_FREE
-    gram = _gram(signs, signs, scales)
-    gram[np.diag_indices(n)] += scales.noise * noise + JITTER
-    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-    shapley = scales.interactions * shapley_of_interactions(signs, scales.players)
-    shapley += scales.linear_by_size * shapley_of_linear_by_size(signs)
+    Parameters
+    ----------
+    data : PairData
+        Scaled to unit size.
+    """
 
-    solved = cho_solve(factor, np.concatenate([values, signs, shapley.T], axis=1), check_finite=False)
-    of_values, of_signs, of_shapley = np.split(solved, [values.shape[1], values.shape[1] + d], axis=1)
-    information = signs.T @ of_signs + d / tau2 * np.eye(d)
-    inverse_information = np.linalg.pinv(information, hermitian=True)
-    slopes = inverse_information @ (of_signs.T @ values)
-    alpha = of_values - of_signs @ slopes
-    phi = shapley @ alpha + 2.0 * slopes
-    missing = (2.0 * data.delta - phi.sum(axis=0)) / d  # next to nothing, as the full coalition was seen
-    phi += missing
-    slopes += missing / 2.0
+    def __init__(self, data: PairData) -> None:
+        self._signs, self._odd, self._noise = with_full_coalition(data)
+        self._delta = data.delta
+        self._fixed = fixed_parts(self._signs, self._signs)
 
-    remainder = 2.0 * np.eye(d) - shapley @ of_signs
-    covariance = prior_covariance(scales, 0.0) - shapley @ of_shapley + remainder @ inverse_information @ remainder.T
-    variances = np.maximum(np.diagonal(covariance), 0.0)
-    return Posterior(phi, np.outer(variances, _misfit(values, alpha, d)), signs, alpha, slopes, scales)
+    def posterior(self, games: NDArray[np.int64], scales: Scales) -> Posterior:
+        """Condition the chosen games on their values."""
+        from scipy.linalg import cho_factor, cho_solve
+
+        signs, values = self._signs, self._odd[:, games]
+        n, d = signs.shape
+        tau2 = FREE if n > 1.5 * d else NEARLY_FREE
+        gram = _gram(signs, signs, scales, self._fixed)
+        gram[np.diag_indices(n)] += scales.noise * self._noise + JITTER
+        factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+        shapley = scales.interactions * shapley_of_interactions(signs, scales.players)
+        shapley += scales.linear_by_size * shapley_of_linear_by_size(signs)
+
+        solved = cho_solve(factor, np.concatenate([values, signs, shapley.T], axis=1), check_finite=False)
+        of_values, of_signs, of_shapley = np.split(solved, [values.shape[1], values.shape[1] + d], axis=1)
+        information = signs.T @ of_signs + d / tau2 * np.eye(d)
+        inverse_information = np.linalg.pinv(information, hermitian=True)
+        slopes = inverse_information @ (of_signs.T @ values)
+        alpha = of_values - of_signs @ slopes
+        phi = shapley @ alpha + 2.0 * slopes
+        # Next to nothing, as the full coalition was seen:
+        missing = (2.0 * self._delta[games] - phi.sum(axis=0)) / d
+        phi += missing
+        slopes += missing / 2.0
+
+        remainder = 2.0 * np.eye(d) - shapley @ of_signs
+        covariance = (
+            prior_covariance(scales, 0.0) - shapley @ of_shapley + remainder @ inverse_information @ remainder.T
+        )
+        variances = np.maximum(np.diagonal(covariance), 0.0)
+        return Posterior(phi, np.outer(variances, _misfit(values, alpha, d)), signs, alpha, slopes, scales)
 
 
 def _misfit(values: Floats, alpha: Floats, d: int) -> Floats:
@@ -100,10 +118,9 @@ def _misfit(values: Floats, alpha: Floats, d: int) -> Floats:
     return np.maximum((values * alpha).sum(axis=0), 0.0) / max(1, len(values) - d)
 
 
-def _gram(z: Floats, t: Floats, scales: Scales) -> Floats:
+def _gram(z: Floats, t: Floats, scales: Scales, fixed: FixedParts) -> Floats:
     """K₀ without noise, (n, m)."""
-    fixed = fixed_parts(z, t)
-    gram, _ = sinh_and_cosh(z, t, scales.players)
+    gram = sinh_part(z, t, scales.players)
     gram *= scales.interactions
     gram += scales.sizes * fixed.sizes
     gram += scales.linear_by_size * fixed.linear_by_size

@@ -20,10 +20,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpley._typing import Floats
 
 WIDTH = 0.25  # of g
+LARGE_EXPONENT = 300.0  # beyond it e^{−2x} nears the smallest number
 
 
 class Scales(NamedTuple):
@@ -52,19 +54,42 @@ class FixedParts(NamedTuple):
 def fixed_parts(z: Floats, t: Floats) -> FixedParts:
     """Parts of the Gram matrix between coalitions (n, d) and (m, d)."""
     d = z.shape[1]
-    size_z, size_t = _sizes(z)[:, None], _sizes(t)[None]
+    every = np.arange(d + 1.0)[:, None]  # the last two depend on sizes alone: tables of all sizes are small
+    inner = (every > 0) & (every < d)
+    same = inner * inner.T * ((every == every.T).astype(np.float64) - (every == d - every.T))
+    kappa = _kappa(_off_middle(every, d), _off_middle(every.T, d))
+    at = np.ix_(_sizes(z), _sizes(t))
     linear = z @ t.T / d
-    inner = (size_z > 0) & (size_z < d) & (size_t > 0) & (size_t < d)
-    sizes = inner * ((size_z == size_t).astype(np.float64) - (size_z == d - size_t))
-    return FixedParts(linear, sizes, linear * _kappa(_off_middle(size_z, d), _off_middle(size_t, d)))
+    return FixedParts(linear, same[at], linear * kappa[at])
 
 
 def sinh_and_cosh(z: Floats, t: Floats, h: Floats) -> tuple[Floats, Floats]:
     """e^{−Σh} sinh and cosh of Σ_j h_j z_j t_j, (n, m)."""
+    up, down = _up_and_down(z, t, h)
+    cosh = up + down
+    cosh /= 2.0
+    up -= down
+    up /= 2.0
+    return up, cosh
+
+
+def sinh_part(z: Floats, t: Floats, h: Floats) -> Floats:
+    """e^{−Σh} sinh of Σ_j h_j z_j t_j, (n, m)."""
+    up, down = _up_and_down(z, t, h)
+    up -= down
+    up /= 2.0
+    return up
+
+
+def _up_and_down(z: Floats, t: Floats, h: Floats) -> tuple[Floats, Floats]:
+    """e^{x − Σh} and e^{−x − Σh} of x = Σ_j h_j z_j t_j."""
     exponent = (z * h) @ t.T
-    total = h.sum()
-    up, down = np.exp(exponent - total), np.exp(-exponent - total)
-    return (up - down) / 2.0, (up + down) / 2.0
+    total = float(h.sum())
+    if total > LARGE_EXPONENT:
+        return np.exp(exponent - total), np.exp(-exponent - total)
+    exponent -= total
+    up = np.exp(exponent, out=exponent)
+    return up, np.exp(-2.0 * total) / up  # a division costs less than an exponential
 
 
 def shapley_of_interactions(z: Floats, h: Floats) -> Floats:
@@ -109,11 +134,11 @@ def _from_sums_over_sizes(d: int) -> Floats:
     return (2.0 / d + 2.0 / (d * (d - 1))) * np.eye(d) - 2.0 / (d * (d - 1))
 
 
-def _sizes(z: Floats) -> Floats:
+def _sizes(z: Floats) -> NDArray[np.int64]:
     return (z > 0).sum(axis=1)
 
 
-def _off_middle(sizes: Floats, d: int) -> Floats:
+def _off_middle(sizes: Floats | NDArray[np.int64], d: int) -> Floats:
     return np.abs(2.0 * sizes - d) / d
 
 

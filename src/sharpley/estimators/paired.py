@@ -100,12 +100,16 @@ class PairedEstimator(Estimator):
 
     def _data(self, values: Floats) -> PairData:
         """Values of all games at the pairs: (r, m, k) -> data with r·k columns."""
-        positions = np.concatenate(self._positions)
         signs = np.where(np.concatenate(self._members), 1.0, -1.0)
-        columns = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
-        member, complement = columns[positions[:, 0]], columns[positions[:, 1]]
-        delta = (columns[FULL] - columns[EMPTY]) / 2.0
-        return PairData(signs, (member - complement) / 2.0, (member + complement) / 2.0, delta)
+        return pair_data(values, signs, np.concatenate(self._positions))
+
+
+def pair_data(values: Floats, signs: Floats, positions: NDArray[np.int64]) -> PairData:
+    """Values of all games (r, m, k) at pairs with members ``signs`` (n, d), found at ``positions`` (n, 2)."""
+    columns = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
+    member, complement = columns[positions[:, 0]], columns[positions[:, 1]]
+    delta = (columns[FULL] - columns[EMPTY]) / 2.0
+    return PairData(signs, (member - complement) / 2.0, (member + complement) / 2.0, delta)
 
 
 def spread_evenly(d: int, n_pairs: int) -> NDArray[np.int64]:
