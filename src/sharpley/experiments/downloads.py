@@ -1,0 +1,124 @@
+"""The public files of data sets: found in a folder, read from inside archives, or downloaded."""
+
+from __future__ import annotations
+
+import http.client
+import tarfile
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, NamedTuple
+
+TIMEOUT = 30.0  # seconds without a byte
+BLOCK = 1 << 18
+
+
+class DownloadError(OSError):
+    """A file could not be downloaded; the message says how to provide it."""
+
+
+class Original(NamedTuple):
+    """Where a data set is published.
+
+    Parameters
+    ----------
+    url : str
+        The address of the first of ``archives``.
+    archives : tuple of str
+        Names of archives, each of which holds all of ``members``.
+    members : tuple of str
+        Names of the files that hold the data.
+    """
+
+    url: str
+    archives: tuple[str, ...]
+    members: tuple[str, ...]
+
+    @property
+    def advice(self) -> str:
+        """How to provide the data by hand."""
+        return (
+            f"get {self.url}, save it as {self.archives[0]} in a folder DIR, and pass --data DIR (in Python: data=DIR)"
+        )
+
+
+def find(original: Original, folder: Path) -> list[Path] | None:
+    """The file in ``folder`` that each member is to be read from, itself or an archive; None if there is none."""
+    members = [folder / member for member in original.members]
+    if all(path.is_file() for path in members):
+        return members
+    for archive in original.archives:
+        if (folder / archive).is_file():
+            return [folder / archive] * len(members)
+    return None
+
+
+@contextmanager
+def opened(path: Path, member: str) -> Iterator[IO[bytes]]:
+    """``path`` itself if it has the name of the member, else the member of the archive ``path``."""
+    with ExitStack() as stack:
+        stream: IO[bytes] = stack.enter_context(path.open("rb"))
+        if path.name == member:
+            yield stream
+            return
+        found = (_in_tar if path.suffix == ".tgz" else _in_zip)(stream, member, stack)
+        if found is None:
+            raise ValueError(f"there is no {member} in it")
+        yield found
+
+
+def _in_tar(stream: IO[bytes], member: str, stack: ExitStack) -> IO[bytes] | None:
+    archive = stack.enter_context(tarfile.open(fileobj=stream, mode="r:gz"))  # noqa: SIM115
+    name = next((name for name in archive.getnames() if PurePosixPath(name).name == member), None)
+    return None if name is None else archive.extractfile(name)
+
+
+def _in_zip(stream: IO[bytes], member: str, stack: ExitStack) -> IO[bytes] | None:
+    """The member of an archive, or of an archive in it: the home of the bank data packs it twice."""
+    archive = stack.enter_context(zipfile.ZipFile(stream))
+    for name in archive.namelist():
+        if PurePosixPath(name).name == member:
+            return stack.enter_context(archive.open(name))
+    for name in archive.namelist():
+        if name.endswith(".zip"):
+            found = _in_zip(stack.enter_context(archive.open(name)), member, stack)
+            if found is not None:
+                return found
+    return None
+
+
+def download(original: Original, folder: Path) -> Path:
+    """Download the archive into ``folder``, with a progress bar."""
+    path = folder / original.archives[0]
+    try:
+        _copy(original.url, path)
+    except (OSError, http.client.HTTPException) as error:
+        reason = str(error) or type(error).__name__
+        raise DownloadError(f"cannot download {path.name} ({reason}); {original.advice}") from error
+    return path
+
+
+def _copy(url: str, path: Path) -> None:
+    request = urllib.request.Request(url, headers={"User-Agent": "sharpley"})
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as response, path.open("xb") as out:
+        stated = response.headers.get("Content-Length", "")
+        total = int(stated) if stated.isdigit() else None
+        for block in _with_progress(response, total, path.name):
+            out.write(block)
+        if total is not None and out.tell() != total:  # reading in blocks ends early without an error
+            raise ConnectionError(f"the connection ended after {out.tell():,} of {total:,} bytes")
+
+
+def _with_progress(response: Any, total: int | None, name: str) -> Iterator[bytes]:
+    """The blocks of a response; the bar goes to standard error, where it mixes with no results."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("Downloading {task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(name, total=total)
+        while block := response.read(BLOCK):
+            progress.advance(task, len(block))
+            yield block
