@@ -83,7 +83,7 @@ def draw(table: DataFrame, note: str) -> Figure:
     draw_points(ax, CAMERA.see(shared), GREEN, 42, back=0, label="equally far from four or six orderings")
     seen = CAMERA.see(sites)
     draw_points(ax, seen, DARK, 20, back=0, label="orderings")
-    front = seen[:, 2] > 0.12
+    front = seen[:, 2] > 0
     draw_labels(ax, seen[front], [short(label) for label, use in zip(cells, front, strict=True) if use], size=8.5)
     legend_below(ax, 2)
     return figure
