@@ -1,0 +1,82 @@
+"""What a figure or table of the paper is here: a run that gives a table, and pictures drawn from that table alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+Verdict: TypeAlias = Literal["holds", "holds in part", "does not hold"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Sizes of the runs. A preset changes sizes only: what is measured, and how, is the same in all of them.
+
+    Attributes
+    ----------
+    name : str
+        "quick" (seconds, for tests), "laptop" or "paper".
+    n_pairs : int
+        Pairs of orderings whose Kendall correlations are counted.
+    n_scatter : int
+        Pairs of orderings that are kept one by one, each a dot of a figure.
+    n_bases : int
+        Random orthonormal bases.
+    n_scrambles : int
+        Independent scramblings of a Sobol' sequence, and as many random samples to compare with.
+    """
+
+    name: str
+    n_pairs: int
+    n_scatter: int
+    n_bases: int
+    n_scrambles: int
+
+
+class Finding(NamedTuple):
+    """What was measured about one claim of the paper."""
+
+    claim: str
+    verdict: Verdict
+    evidence: str
+
+
+def no_findings(table: DataFrame) -> list[Finding]:
+    """For exhibits that illustrate and claim nothing."""
+    return []
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One figure or table of the paper.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line.
+    title : str
+    paper : str
+        What the paper shows or states there, in our words.
+    compute : callable
+        Preset -> tidy table; seeds are fixed, so the same preset gives the same table.
+    draw : callable
+        (table, note) -> figure. The note, such as "preset: laptop", is shown small in a corner.
+    interactive : callable or None
+        Table -> fragment of a page that can be turned with the mouse. It does not hold the library plotly.js: the page
+        adds that once, as ``<script>`` with the text of ``plotly.offline.get_plotlyjs()``, before the first fragment.
+    findings : callable
+        Table -> what it says about the paper's claims.
+    """
+
+    name: str
+    title: str
+    paper: str
+    compute: Callable[[Preset], DataFrame]
+    draw: Callable[[DataFrame, str], Figure]
+    interactive: Callable[[DataFrame], str] | None = None
+    findings: Callable[[DataFrame], list[Finding]] = no_findings
