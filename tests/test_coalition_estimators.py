@@ -22,7 +22,7 @@ from sharpley.estimators.odd_kernel import (
 )
 from sharpley.estimators.paired import PairData
 from sharpley.estimators.pairs import PairChooser, class_sizes, quotas
-from sharpley.estimators.regression import class_weights, least_squares, sum_free_basis
+from sharpley.estimators.regression import LeastSquares, PairRegression, class_weights, sum_free_basis
 from sharpley.games import Airport, UnanimitySum, WeightedVoting
 
 METHODS = ["regression", "gp"]
@@ -92,7 +92,7 @@ def all_pairs(d, games, seed=0):
 @pytest.mark.parametrize("d", [2, 3, 4, 5, 6, 7])
 def test_regression_on_all_pairs_is_exact(d):
     data, exact = all_pairs(d, games=3)
-    found = least_squares(data)
+    found = PairRegression(data.signs).fit(data.odd, data.delta)
     np.testing.assert_allclose(found.values, exact, atol=1e-10)
     np.testing.assert_allclose(found.variances, 0.0, atol=1e-20)
 
@@ -111,7 +111,8 @@ def test_regression_is_the_constrained_weighted_least_squares_solution():
     system[:p, :p] = design.T @ (weights[:, None] * design)
     system[p, :d] = system[:d, p] = 1.0
     right = np.concatenate([design.T @ (weights[:, None] * data.odd), data.delta[None]])
-    np.testing.assert_allclose(least_squares(data).values, 2 * np.linalg.solve(system, right)[:d], atol=1e-9)
+    found = PairRegression(data.signs).fit(data.odd, data.delta)
+    np.testing.assert_allclose(found.values, 2 * np.linalg.solve(system, right)[:d], atol=1e-9)
 
 
 def test_basis_is_orthonormal_and_sums_to_nothing():
@@ -172,7 +173,8 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch):
     gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
     everything = np.where(all_coalitions(6), 1.0, -1.0)
     across = functional(6) @ dense_gram(everything, signs, scales, 50.0)
-    found = Conditioner(data).posterior(np.arange(2), scales)
+    nothing_left = LeastSquares(np.zeros((6, 2)), np.zeros((6, 2)), 1.0, np.zeros((20, 2)))
+    found = Conditioner(data, nothing_left).posterior(np.arange(2), scales)
     mean = across @ np.linalg.solve(gram, values)
     np.testing.assert_allclose(found.values, mean + (2 * data.delta - mean.sum(axis=0)) / 6, atol=1e-6)
     covariance = prior_covariance(scales, 50.0) - across @ np.linalg.solve(gram, across.T)
@@ -183,6 +185,43 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch):
     np.testing.assert_allclose(found.predict(elsewhere), expected, atol=1e-4)
     np.testing.assert_allclose(found.predict(np.ones((1, 6)))[0], data.delta, atol=1e-4)
     assert FREE > 1e6
+
+
+def test_variances_are_no_less_than_leaving_pairs_out_suggests(monkeypatch):
+    """The regression's variance times the share of its squared error that the process makes on left-out pairs."""
+    from sharpley.estimators import gp_posterior
+
+    monkeypatch.setattr(gp_posterior, "FREE", 50.0)
+    monkeypatch.setattr(gp_posterior, "CHECKED", 7)
+    data, _ = all_pairs(6, games=2)
+    data = data.pairs(slice(0, 24))
+    scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)
+    linear = PairRegression(data.signs).fit(data.odd, data.delta)
+    sure = linear._replace(variances=1e6 * linear.variances)  # so large that they decide
+    found = Conditioner(data, sure).posterior(np.arange(2), scales)
+
+    signs, values, noise = with_full_coalition(data)
+    gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
+    weights = class_weights(data.sizes, 6)
+    of_process, of_regression = np.zeros(2), np.zeros(2)
+    for i in np.linspace(0, 23, 7).round().astype(int):
+        others = np.delete(np.arange(25), i)
+        predicted = gram[i, others] @ np.linalg.solve(gram[np.ix_(others, others)], values[others])
+        of_process += weights[i] * (values[i] - predicted) ** 2
+        of_regression += weights[i] * (values[i] - regression_without(data, weights, i)) ** 2
+    share = np.minimum(of_process / of_regression, 1.0) ** gp_posterior.CAUTION
+    np.testing.assert_allclose(found.variances, sure.variances * share, rtol=1e-4)
+
+
+def regression_without(data, weights, i):
+    """What z·b + γ_size, fitted to all pairs but one with the given weights, says of that one."""
+    classes = np.unique(data.sizes[2 * data.sizes != data.d])
+    design = np.concatenate([data.signs @ sum_free_basis(data.d), data.sizes[:, None] == classes], axis=1)
+    known = np.outer(data.signs.sum(axis=1) / data.d, data.delta)
+    rest = np.delete(np.arange(len(weights)), i)
+    root = np.sqrt(weights[rest])[:, None]
+    fit, *_ = np.linalg.lstsq(root * design[rest], root * (data.odd - known)[rest], rcond=None)
+    return known[i] + design[i] @ fit
 
 
 def test_gradients_are_those_of_differences():

@@ -12,7 +12,7 @@ is, with the regression's standard errors.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from sharpley.estimators.gp_posterior import Conditioner, Posterior, with_full_c
 from sharpley.estimators.odd_kernel import Scales
 from sharpley.estimators.paired import PairData, PairedEstimator, as_games
 from sharpley.estimators.pairs import class_sizes, quotas
-from sharpley.estimators.regression import LeastSquares, least_squares
+from sharpley.estimators.regression import PairRegression
 from sharpley.statistics import Moments
 
 MANY_PLAYERS = 50
@@ -68,28 +68,42 @@ def unit_sized(data: PairData) -> tuple[PairData, Floats]:
     return PairData(data.signs, data.odd / sizes, even / _root_mean_square(even), data.delta / sizes), sizes
 
 
-def estimate_games(unit: PairData) -> LeastSquares:
+class Estimates(NamedTuple):
+    """Shapley values of games, which are columns."""
+
+    values: Floats
+    """(d, g)."""
+    variances: Floats
+    """(d, g)."""
+    degrees_of_freedom: float
+
+
+def estimate_games(unit: PairData) -> Estimates:
     """Shapley values of games of unit size."""
     values, variances = np.empty((unit.d, unit.odd.shape[1])), np.empty((unit.d, unit.odd.shape[1]))
     seen, rest = unit.pairs(slice(MOST_PAIRS)), unit.pairs(slice(MOST_PAIRS, None))
-    freedom = float(max(1, len(seen.signs) - unit.d))
+    if len(rest.signs) == 0:
+        for games, found in posteriors(seen):
+            values[:, games], variances[:, games] = found.values, found.variances
+        return Estimates(values, variances, float(max(1, len(seen.signs) - unit.d)))
+    correct = PairRegression(rest.signs)
     for games, found in posteriors(seen):
-        values[:, games], variances[:, games] = found.values, found.variances
-        if len(rest.signs):
-            correction = least_squares(_unexplained(rest.games(games), found))
-            values[:, games] += correction.values
-            variances[:, games], freedom = correction.variances, correction.degrees_of_freedom
-    return LeastSquares(values, variances, freedom)
+        unexplained = rest.odd[:, games] - found.predict(rest.signs)
+        at_full = found.predict(np.ones((1, unit.d)))[0]
+        correction = correct.fit(unexplained, unit.delta[games] - at_full)
+        values[:, games], variances[:, games] = found.values + correction.values, correction.variances
+    return Estimates(values, variances, correction.degrees_of_freedom)
 
 
 def posteriors(unit: PairData) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
     """Fit games of unit size; yields those that share hyperparameters together."""
     n_games = unit.odd.shape[1]
-    importance = np.abs(least_squares(unit).values)
+    linear = PairRegression(unit.signs).fit(unit.odd, unit.delta)
+    importance = np.abs(linear.values)
     pilots = np.unique(np.linspace(0, n_games - 1, min(PILOTS, n_games)).round().astype(np.int64))
     pairs = PILOT_PAIRS if unit.d < MANY_PLAYERS else PILOT_PAIRS_OF_MANY
     scales = _learn(unit, importance, pilots, pairs, PILOT_ITERATIONS, start=None)
-    conditioner = Conditioner(unit)
+    conditioner = Conditioner(unit, linear)
     everyone = np.arange(n_games)
     if n_games == 1 or n_games > REFITTED:
         yield everyone, conditioner.posterior(everyone, scales)
@@ -109,12 +123,6 @@ def _learn(
     rows = np.append(chosen, n)
     sample = Sample(signs[rows], odd[rows], unit.even[np.ix_(chosen, games)], noise[rows])
     return learn_scales(sample, importance[:, games].mean(axis=1), iterations=iterations, start=start)
-
-
-def _unexplained(rest: PairData, found: Posterior) -> PairData:
-    """What a fit leaves of values that it has not seen."""
-    at_full = found.predict(np.ones((1, rest.d)))[0]
-    return rest._replace(odd=rest.odd - found.predict(rest.signs), delta=rest.delta - at_full)
 
 
 def _root_mean_square(columns: Floats) -> Floats:

@@ -32,10 +32,12 @@ from sharpley.estimators.odd_kernel import (
     sinh_part,
 )
 from sharpley.estimators.paired import PairData
-from sharpley.estimators.regression import class_weights
+from sharpley.estimators.regression import LeastSquares, class_weights
 
 FREE = 1e10  # τ² where there are pairs enough to determine the linear part
 NEARLY_FREE = 1e4  # and where there are not
+CHECKED = 250  # pairs that are left out, one by one, to see how well they are predicted
+CAUTION = 1.25  # at 1 intervals of real models become too wide, at 1.5 those of voting games too narrow
 
 
 def with_full_coalition(data: PairData) -> tuple[Floats, Floats, Floats]:
@@ -72,12 +74,16 @@ class Conditioner:
     ----------
     data : PairData
         Scaled to unit size.
+    linear : LeastSquares
+        The regression's fit to the same data.
     """
 
-    def __init__(self, data: PairData) -> None:
+    def __init__(self, data: PairData, linear: LeastSquares) -> None:
         self._signs, self._odd, self._noise = with_full_coalition(data)
-        self._delta = data.delta
+        self._delta, self._linear = data.delta, linear
         self._fixed = fixed_parts(self._signs, self._signs)
+        n = len(data.signs)
+        self._checked = np.unique(np.linspace(0, n - 1, min(n, CHECKED)).round().astype(np.int64))
 
     def posterior(self, games: NDArray[np.int64], scales: Scales) -> Posterior:
         """Condition the chosen games on their values."""
@@ -92,8 +98,10 @@ class Conditioner:
         shapley = scales.interactions * shapley_of_interactions(signs, scales.players)
         shapley += scales.linear_by_size * shapley_of_linear_by_size(signs)
 
-        solved = cho_solve(factor, np.concatenate([values, signs, shapley.T], axis=1), check_finite=False)
-        of_values, of_signs, of_shapley = np.split(solved, [values.shape[1], values.shape[1] + d], axis=1)
+        columns = [values, signs, shapley.T, np.eye(n)[:, self._checked]]
+        solved = cho_solve(factor, np.concatenate(columns, axis=1), check_finite=False)
+        ends = np.cumsum([part.shape[1] for part in columns])[:-1]
+        of_values, of_signs, of_shapley, of_checked = np.split(solved, ends, axis=1)
         information = signs.T @ of_signs + d / tau2 * np.eye(d)
         inverse_information = np.linalg.pinv(information, hermitian=True)
         slopes = inverse_information @ (of_signs.T @ values)
@@ -108,8 +116,26 @@ class Conditioner:
         covariance = (
             prior_covariance(scales, 0.0) - shapley @ of_shapley + remainder @ inverse_information @ remainder.T
         )
-        variances = np.maximum(np.diagonal(covariance), 0.0)
-        return Posterior(phi, np.outer(variances, _misfit(values, alpha, d)), signs, alpha, slopes, scales)
+        variances = np.outer(np.maximum(np.diagonal(covariance), 0.0), _misfit(values, alpha, d))
+        slope_part = of_signs[self._checked]
+        precisions = np.diagonal(of_checked[self._checked]) - ((slope_part @ inverse_information) * slope_part).sum(1)
+        variances = np.maximum(variances, self._least_variances(games, alpha[self._checked], precisions))
+        return Posterior(phi, variances, signs, alpha, slopes, scales)
+
+    def _least_variances(self, games: NDArray[np.int64], alpha: Floats, precisions: Floats) -> Floats:
+        """Variances of the regression, scaled by how much better the process predicts pairs that were left out, (d, g).
+
+        A pair that is left out is missed by α / precision. Where the process has nothing to hold on to, as in a
+        voting game of which few decisive coalitions were seen, it interpolates and feels sure; then it
+        predicts hardly better than the regression, and may be hardly surer.
+        """
+        checked = self._checked
+        of_regression = self._linear.left_out[np.ix_(checked, games)]
+        used = (of_regression > 0) & (precisions[:, None] > 0)
+        errors = (alpha / np.where(precisions > 0, precisions, 1.0)[:, None]) ** 2 / self._noise[checked, None]
+        total = np.where(used, of_regression, 0.0).sum(axis=0)
+        share = np.where(used, errors, 0.0).sum(axis=0) / np.where(total > 0, total, 1.0)
+        return self._linear.variances[:, games] * np.minimum(share, 1.0) ** CAUTION
 
 
 def _misfit(values: Floats, alpha: Floats, d: int) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Floats
-from sharpley.estimators.paired import PairData, PairedEstimator, as_games, spread_evenly
+from sharpley.estimators.paired import PairedEstimator, as_games, spread_evenly
 from sharpley.estimators.pairs import class_sizes
 from sharpley.statistics import Moments
 
@@ -40,7 +40,8 @@ class RegressionEstimator(PairedEstimator):
 
     def estimate(self, values: Floats) -> Moments:
         """Fit all games at once."""
-        fit = least_squares(self._data(values))
+        data = self._data(values)
+        fit = PairRegression(data.signs).fit(data.odd, data.delta)
         phi, variances = as_games(fit.values, values), as_games(fit.variances, values)
         return Moments(phi, variances, np.full_like(phi, fit.degrees_of_freedom))
 
@@ -53,6 +54,8 @@ class LeastSquares(NamedTuple):
     variances: Floats
     """(d, g)."""
     degrees_of_freedom: float
+    left_out: Floats
+    """(n, g): weighted squared error at each pair of the fit without it; 0 where it has a coefficient to itself."""
 
 
 def class_weights(sizes: NDArray[np.int64], d: int) -> Floats:
@@ -62,30 +65,45 @@ def class_weights(sizes: NDArray[np.int64], d: int) -> Floats:
     return np.asarray(inverse.mean() / inverse)
 
 
-def least_squares(data: PairData) -> LeastSquares:
-    """Fit v_odd ≈ z·b + γ_size under Σb = δ, and return φ = 2b with its variance."""
-    d, sizes = data.d, data.sizes
-    weights = class_weights(sizes, d)
-    directions = sum_free_basis(d)
-    # b = δ/d + directions @ c satisfies the constraint for every c.
-    classes = np.unique(sizes[2 * sizes != d])
-    design = np.concatenate([data.signs @ directions, (sizes[:, None] == classes).astype(np.float64)], axis=1)
-    target = data.odd - np.outer(data.signs.sum(axis=1) / d, data.delta)
-    root = np.sqrt(weights)[:, None]
-    left, singular, right = np.linalg.svd(root * design, full_matrices=False)
-    kept = singular > SAME * singular[0]
-    left, singular, right = left[:, kept], singular[kept], right[kept]
-    to_coefficients = (right.T / singular) @ left.T  # of the weighted target
-    weighted = root * target
-    coefficients = _of_each(to_coefficients, weighted)
-    residuals = weighted - _of_each(left, _of_each(left.T, weighted))
-    spare = 1.0 - (left**2).sum(axis=1)
-    unseen = 1.0 - np.bincount(sizes, minlength=d // 2 + 1)[1:] / class_sizes(d)
-    factor = np.where(spare > WHOLE_LEVERAGE, unseen[sizes - 1] / np.maximum(spare, WHOLE_LEVERAGE), 0.0)
-    sensitivity = 2.0 * directions @ to_coefficients[: d - 1]
-    variances = _of_each(sensitivity**2, factor[:, None] * residuals**2)
-    values = 2.0 * (data.delta / d + _of_each(directions, coefficients[: d - 1]))
-    return LeastSquares(values, variances, float(max(1, len(sizes) - kept.sum())))
+class PairRegression:
+    """The fit v_odd ≈ z·b + γ_size under Σb = δ to given pairs; what does not depend on values is computed once.
+
+    Parameters
+    ----------
+    signs : (n, d) float
+        The smaller members, ±1.
+    """
+
+    def __init__(self, signs: Floats) -> None:
+        n, d = signs.shape
+        sizes = (signs > 0).sum(axis=1)
+        self._d = d
+        self._root_weights = np.sqrt(class_weights(sizes, d))[:, None]
+        self._size_excess = signs.sum(axis=1) / d
+        # b = δ/d + directions @ c satisfies the constraint for every c.
+        self._directions = sum_free_basis(d)
+        classes = np.unique(sizes[2 * sizes != d])
+        design = np.concatenate([signs @ self._directions, (sizes[:, None] == classes).astype(np.float64)], axis=1)
+        left, singular, right = np.linalg.svd(self._root_weights * design, full_matrices=False)
+        kept = singular > SAME * singular[0]
+        self._left = left[:, kept]
+        self._to_coefficients = ((right[kept].T / singular[kept]) @ self._left.T)[: d - 1]  # of the weighted target
+        self._spare = 1.0 - (self._left**2).sum(axis=1)
+        self._unseen = (1.0 - np.bincount(sizes, minlength=d // 2 + 1)[1:] / class_sizes(d))[sizes - 1]
+        self._freedom = float(max(1, n - kept.sum()))
+
+    def fit(self, odd: Floats, delta: Floats) -> LeastSquares:
+        """Shapley values φ = 2b, with their variances, of games with values (n, g) at the pairs and (g,) at N."""
+        weighted = self._root_weights * (odd - np.outer(self._size_excess, delta))
+        coefficients = _of_each(self._to_coefficients, weighted)
+        residuals = weighted - _of_each(self._left, _of_each(self._left.T, weighted))
+        determined = self._spare > WHOLE_LEVERAGE
+        spare = np.where(determined, self._spare, 1.0)[:, None]
+        squares = determined[:, None] * residuals**2 / spare
+        sensitivity = 2.0 * self._directions @ self._to_coefficients
+        variances = _of_each(sensitivity**2, self._unseen[:, None] * squares)
+        values = 2.0 * (delta / self._d + _of_each(self._directions, coefficients))
+        return LeastSquares(values, variances, self._freedom, squares / spare)
 
 
 def _of_each(matrix: Floats, columns: Floats) -> Floats:
