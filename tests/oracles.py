@@ -1,6 +1,7 @@
 """Slow, obvious versions of what the package computes fast."""
 
 from itertools import combinations, permutations
+from math import comb
 
 import numpy as np
 
@@ -92,3 +93,15 @@ def sweep(orderings, values):
                         orderings[i] = swapped
                         moved = moved_in_sweep = True
     return np.array(orderings)
+
+
+def shapley_functional(coalitions):
+    """The matrix from values of all coalitions, in the given order, to Shapley values, (d, 2^d)."""
+    d = coalitions.shape[1]
+    matrix = np.zeros((d, len(coalitions)))
+    for column, members in enumerate(coalitions):
+        for player in range(d):
+            others = members.sum() - members[player]
+            weight = 1.0 / (d * comb(d - 1, others))
+            matrix[player, column] = weight if members[player] else -weight
+    return matrix

@@ -6,13 +6,19 @@ import pytest
 from sharpley import METHODS, shapley_values
 from sharpley.games import Airport, UnanimitySum, WeightedVoting
 
-SAMPLED = [m for m in METHODS if m not in ("auto", "exact")]
+UNBIASED_GP = "gp, unbiased"
+SAMPLED = [*(m for m in METHODS if m not in ("auto", "exact")), UNBIASED_GP]
 VOTES = WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30)
 CALIBRATION = {
     "airport": Airport(tuple(np.arange(1.0, 13.0))),
     "voting": VOTES,
     "interactions": UnanimitySum.random(12, n_terms=60, max_order=6, rng=1),
 }
+
+
+def run_of(method, game, **arguments):
+    unbiased = method == UNBIASED_GP
+    return shapley_values(game, game.d, method="gp" if unbiased else method, unbiased=unbiased, **arguments)
 
 
 @pytest.mark.slow
@@ -22,8 +28,8 @@ def test_intervals_cover_what_they_say(method, name):
     """95% intervals over 200 seeds and 12 players: coverage between 0.90 and 0.99; and no bias."""
     game = CALIBRATION[name]
     truth = game.shapley_values()
-    seeds = 40 if method == "gp" else 200  # half a second each
-    runs = [shapley_values(game, game.d, method=method, max_evals=1200, rng=seed) for seed in range(seeds)]
+    seeds = 40 if method in ("gp", UNBIASED_GP) else 200  # half a second each
+    runs = [run_of(method, game, max_evals=1200, rng=seed) for seed in range(seeds)]
     limits = np.array([run.interval(0.95) for run in runs])
     covered = (limits[:, 0] - 1e-12 <= truth) & (truth <= limits[:, 1] + 1e-12)
     # Balanced pairs vary less than the sandwich estimate, which takes them for independent, says.
@@ -34,7 +40,18 @@ def test_intervals_cover_what_they_say(method, name):
         assert error.max() < 4.5
 
 
-STOPPING = ["monte-carlo", "antithetic", "orthogonal", "sobol", "sbq", "design", "owen", "owen-halved"]
+STOPPING = [
+    "monte-carlo",
+    "antithetic",
+    "orthogonal",
+    "sobol",
+    "sbq",
+    "design",
+    "owen",
+    "owen-halved",
+    "regression",
+    "gp",
+]
 
 
 @pytest.mark.slow
@@ -42,7 +59,8 @@ STOPPING = ["monte-carlo", "antithetic", "orthogonal", "sobol", "sbq", "design",
 def test_intervals_cover_after_stopping_by_tolerance(method):
     game = CALIBRATION["interactions"]
     truth = game.shapley_values()
-    runs = [shapley_values(game, game.d, method=method, tol=0.03, rng=seed) for seed in range(200)]
+    seeds = 60 if method == "gp" else 200
+    runs = [shapley_values(game, game.d, method=method, tol=0.03, rng=seed) for seed in range(seeds)]
     assert all(run.converged for run in runs)
     limits = np.array([run.interval(0.95) for run in runs])
     covered = (limits[:, 0] - 1e-12 <= truth) & (truth <= limits[:, 1] + 1e-12)

@@ -1,11 +1,10 @@
 """Regression and Bayesian quadrature over paired coalitions, against enumeration and dense algebra."""
 
-from math import comb
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import shapley_functional
 
 from sharpley import shapley_values
 from sharpley.estimators import gp as gp_module
@@ -121,19 +120,6 @@ def test_basis_is_orthonormal_and_sums_to_nothing():
     np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-12)
 
 
-def functional(d):
-    """The matrix from values of all coalitions to Shapley values, (d, 2^d), by enumeration."""
-    coalitions = all_coalitions(d)
-    matrix = np.zeros((d, 2**d))
-    for column, members in enumerate(coalitions):
-        s = members.sum()
-        for player in range(d):
-            others = s - members[player]
-            weight = 1.0 / (d * comb(d - 1, others))
-            matrix[player, column] = weight if members[player] else -weight
-    return matrix
-
-
 @pytest.mark.parametrize("d", [2, 3, 5, 6])
 def test_shapley_values_of_the_kernel_are_those_of_enumeration(d):
     rng = np.random.default_rng(d)
@@ -142,7 +128,7 @@ def test_shapley_values_of_the_kernel_are_those_of_enumeration(d):
     z = everything[rng.integers(2**d, size=6)]
     sinh, _ = sinh_and_cosh(z, everything, scales.players)
     fixed = fixed_parts(z, everything)
-    matrix = functional(d)
+    matrix = shapley_functional(all_coalitions(d))
     np.testing.assert_allclose(shapley_of_interactions(z, scales.players), matrix @ sinh.T, atol=1e-13)
     np.testing.assert_allclose(shapley_of_linear_by_size(z), matrix @ fixed.linear_by_size.T, atol=1e-13)
     np.testing.assert_allclose(matrix @ fixed.sizes.T, 0.0, atol=1e-13)
@@ -172,7 +158,7 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch):
     signs, values, noise = with_full_coalition(data)
     gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
     everything = np.where(all_coalitions(6), 1.0, -1.0)
-    across = functional(6) @ dense_gram(everything, signs, scales, 50.0)
+    across = shapley_functional(all_coalitions(6)) @ dense_gram(everything, signs, scales, 50.0)
     nothing_left = LeastSquares(np.zeros((6, 2)), np.zeros((6, 2)), 1.0, np.zeros((20, 2)))
     found = Conditioner(data, nothing_left).posterior(np.arange(2), scales)
     mean = across @ np.linalg.solve(gram, values)

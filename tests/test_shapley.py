@@ -147,7 +147,7 @@ def test_auto_is_exact_when_everything_fits():
     game = Glove(3, 4)
     assert shapley_values(game, 7, max_evals=128).method == "exact"
     sampled = shapley_values(game, 7, max_evals=127, rng=0)
-    assert sampled.method == "antithetic"
+    assert sampled.method == "gp"
     assert sampled.n_evals <= 127
 
 

@@ -10,7 +10,8 @@ from sharpley import Antithetic, MarginalGame, from_orderings
 from sharpley.estimators.exact import all_coalitions
 from sharpley.games import TreeGame
 from sharpley.games.background import Background
-from sharpley.run import estimate_rows, make_settings
+from sharpley.plan import make_settings
+from sharpley.run import estimate_rows
 
 D = 6
 

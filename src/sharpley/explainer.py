@@ -10,8 +10,9 @@ from sharpley.games.background import as_background
 from sharpley.games.model import ModelFunction
 from sharpley.games.tabular import MarginalGame
 from sharpley.methods import Method, check_method, method_name
+from sharpley.plan import make_settings
 from sharpley.result import ShapleyEstimate
-from sharpley.run import estimate_rows, make_settings
+from sharpley.run import estimate_rows
 
 if TYPE_CHECKING:
     import shap
@@ -30,11 +31,14 @@ class Explainer:
         Features that are absent take the values of these rows: array, pandas or polars frame, or scipy sparse
         matrix. Use ``Background.sample`` or ``Background.kmeans`` to choose rows from more data.
     method : str, default "auto"
-        A name in ``sharpley.METHODS``. "auto" enumerates all coalitions if the budget allows, and samples otherwise.
+        A name in ``sharpley.METHODS``. "auto" enumerates all coalitions if the budget allows; otherwise it takes "gp",
+        or "regression" where that would be much work beside a cheap model (``sharpley.choice`` has the rule).
     groups : mapping of str to list of columns, optional
         Columns, by name or index, that play as one player: the dummies of one category, say.
     rng : int, Generator, SeedSequence or None
         With an int every call uses the same orderings.
+    unbiased : bool, default False
+        Only methods whose mean over all random choices is the Shapley value; see ``shapley_values``.
     n_jobs : int, optional
         Parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.
     batch_size : int, optional
@@ -59,6 +63,7 @@ class Explainer:
         method: Method = "auto",
         groups: Mapping[str, Any] | None = None,
         rng: RNG = None,
+        unbiased: bool = False,
         n_jobs: int | None = None,
         batch_size: int | None = None,
         feature_names: list[str] | None = None,
@@ -71,6 +76,7 @@ class Explainer:
         self.method = check_method(method)
         self.groups = groups
         self.rng = rng
+        self.unbiased = unbiased
         self.n_jobs = n_jobs
         self.batch_size = batch_size
         self.feature_names = feature_names
@@ -137,7 +143,7 @@ class Explainer:
     def _estimate(
         self, game: MarginalGame, max_evals: int | None, tol: float | None, progress: bool | None
     ) -> ShapleyEstimate:
-        settings = make_settings(self.method, max_evals, tol, self.rng, self.n_jobs, progress)
+        settings = make_settings(self.method, max_evals, tol, self.rng, self.n_jobs, progress, unbiased=self.unbiased)
         estimate = estimate_rows(game, settings)
         return estimate.without_output_axis() if game.is_scalar else estimate
 

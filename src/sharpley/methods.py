@@ -8,14 +8,16 @@ from typing import TypeAlias
 import numpy as np
 
 from sharpley._checks import check_choice
-from sharpley.estimators import ESTIMATORS, Estimator, PermutationEstimator
-from sharpley.estimators.exact import MAX_ENUMERATED
+from sharpley.choice import Problem, choose
+from sharpley.estimators import ESTIMATORS, CrossFittedEstimator, Estimator, PermutationEstimator
 from sharpley.evaluation import CoalitionStore
 from sharpley.samplers import SAMPLERS, Sampler
 from sharpley.samplers.replicates import GroupedSource
 
 AUTO = "auto"
-SAMPLED = "antithetic"  # what "auto" takes when enumeration does not fit the budget
+
+UNBIASED = ("owen", "owen-halved", "exact")  # beside the samplers of orderings
+FOLDED_REPLICATES = 6  # three in each fold
 
 METHODS: tuple[str, ...] = (AUTO, *SAMPLERS, *ESTIMATORS)
 """Every name that ``method=`` takes."""
@@ -33,11 +35,21 @@ def check_method(method: Method) -> Method:
     return method
 
 
-def resolve(method: Method, d: int, budget: int, *, sampled: bool) -> Method:
-    """Turn "auto" into "exact" if all 2^d coalitions fit the budget, else (or if ``sampled``) into a sampled method."""
-    if method != AUTO:
-        return method
-    return "exact" if 2**d <= budget and d <= MAX_ENUMERATED and not sampled else SAMPLED
+def resolve(method: Method, problem: Problem, *, unbiased: bool) -> Method:
+    """Turn "auto" into the method that suits the problem, and a method into its unbiased form if that is wanted."""
+    chosen = choose(problem) if method == AUTO else method
+    if not unbiased or not isinstance(chosen, str) or chosen in (*SAMPLERS, *UNBIASED):
+        return chosen
+    if chosen == "gp":
+        return gp_unbiased
+    if method == AUTO:
+        return "antithetic"
+    raise ValueError(f"method {chosen!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
+
+
+def gp_unbiased(d: int, *, rng: np.random.Generator) -> Estimator:
+    """Orthogonal orderings, with the process as a cross-fitted control variate."""
+    return CrossFittedEstimator(d, GroupedSource(SAMPLERS["orthogonal"](d, rng=rng), replicates=FOLDED_REPLICATES))
 
 
 def method_name(method: Method) -> str:
@@ -45,7 +57,7 @@ def method_name(method: Method) -> str:
     if isinstance(method, str):
         return method
     factory = getattr(method, "func", method)  # functools.partial
-    return str(getattr(factory, "__name__", factory))
+    return "gp-unbiased" if factory is gp_unbiased else str(getattr(factory, "__name__", factory))
 
 
 def make_estimator(method: Method, d: int, rng: np.random.Generator) -> Estimator:

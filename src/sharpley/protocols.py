@@ -36,6 +36,10 @@ class RowGames(PairGame, Protocol):
     def is_scalar(self) -> bool:
         """Whether there is one output without an axis of its own; known after ``endpoints``."""
 
+    @property
+    def predictions_per_value(self) -> int:
+        """Predictions of a model behind the value of one coalition; 1 if there is no model."""
+
     def endpoints(self) -> Floats:
         """Values of the empty and of the full coalition for every row, (n_rows, 2, k)."""
 

@@ -9,58 +9,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._checks import check_count, stacklevel_outside
-from sharpley._typing import RNG, Coalitions, Floats
+from sharpley._checks import stacklevel_outside
+from sharpley._typing import Coalitions, Floats
+from sharpley.clock import Clock
 from sharpley.estimators import Estimator, ExactEstimator
-from sharpley.estimators.exact import MAX_ENUMERATED
 from sharpley.evaluation import CoalitionStore, Progress, evaluate, progress_bar
-from sharpley.methods import Method, check_method, make_estimator, method_name, resolve
+from sharpley.methods import make_estimator, method_name
+from sharpley.plan import Plan, Settings, make_plan
 from sharpley.protocols import PairEvaluator, RowGames
 from sharpley.result import ShapleyEstimate
 from sharpley.statistics import Moments
 
-EVALS_PER_PLAYER = 20  # default budget without a tolerance: ten pairs of orderings
-EVALS_PER_PLAYER_WITH_TOL = 1000
 GROWTH = 1.5  # of the budget from one check of the tolerance to the next
 VALUES_AT_ONCE = 2**23  # coalition values held for a block of rows: 64 MB
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a run is done, apart from the game."""
-
-    method: Method
-    max_evals: int | None
-    tol: float | None
-    seed: NDArray[np.uint32]
-    n_jobs: int | None = None
-    progress: bool | None = None
-
-
-def make_settings(
-    method: Method,
-    max_evals: int | None,
-    tol: float | None,
-    rng: RNG,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-) -> Settings:
-    """Check the arguments of a run and draw its seed."""
-    check_method(method)
-    if max_evals is not None:
-        max_evals = check_count("max_evals", max_evals, minimum=2)
-    if tol is not None and not (isinstance(tol, int | float | np.number) and np.isfinite(tol) and tol > 0):
-        raise ValueError(f"tol must be a positive number, such as 0.01, got {tol!r}")
-    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
-    seed = np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
-    return Settings(method, max_evals, tol, seed, n_jobs, progress)
 
 
 def estimate_rows(game: RowGames, settings: Settings) -> ShapleyEstimate:
@@ -68,51 +33,25 @@ def estimate_rows(game: RowGames, settings: Settings) -> ShapleyEstimate:
     varying = game.varying()
     sizes = varying.sum(axis=1)
     # Made before the model is called: a budget that is too small is told at once.
-    plans = {d: _plan(settings, d) for d in sorted(set(sizes.tolist()))}
+    plans = {d: make_plan(settings, d, len(sizes), game.predictions_per_value) for d in sorted(set(sizes.tolist()))}
     ends = game.endpoints()
     n_rows, _, k = ends.shape
     result = _Rows(n_rows, game.d, k)
+    name = method_name(plans[max(plans)].method)
+    clock = Clock()
     with progress_bar(settings.progress, sum(plans[d].budget - 2 for d in sizes.tolist())) as bar:
         for rows, players in _blocks(varying, plans, k):
-            _Run(_Reduced(game, players), rows, ends[rows], plans[len(players)], settings, bar).into(result, players)
+            run = _Run(_Reduced(game, players), rows, ends[rows], plans[len(players)], settings, bar, clock)
+            run.into(result, players)
     _warn_unconverged(result.converged, settings)
-    name = method_name(plans[max(plans)].method)
+    clock.note(name)
     return ShapleyEstimate(
         result.values, np.sqrt(result.variances), ends[:, 0], result.n_evals, name, result.converged, result.freedom
     )
 
 
-class _Plan(NamedTuple):
-    """What is done for games of so many players that matter."""
-
-    method: Method
-    budget: int
-    adaptive: bool
-    may_enumerate: bool
-    """Whether to evaluate all coalitions rather than stop short of the tolerance."""
-
-
-def _plan(settings: Settings, d: int) -> _Plan:
-    """Settle method and budget; a budget that is too small is an error."""
-    per_player = EVALS_PER_PLAYER if settings.tol is None else EVALS_PER_PLAYER_WITH_TOL
-    budget = settings.max_evals if settings.max_evals is not None else per_player * d + 2
-    method = resolve(settings.method, d, budget, sampled=settings.tol is not None)
-    if d < 2:  # nothing to estimate
-        return _Plan(method, 2, adaptive=False, may_enumerate=False)
-    trial = make_estimator(method, d, np.random.default_rng(0))
-    if settings.max_evals is None:
-        budget = max(budget, trial.minimum)
-    if budget < trial.minimum:
-        raise ValueError(
-            f"max_evals={budget} is too small for method {method_name(method)!r} with {d} players: "
-            f"it needs at least {trial.minimum}"
-        )
-    may_enumerate = settings.tol is not None and 2**d <= budget and d <= MAX_ENUMERATED
-    return _Plan(method, min(budget, 2**d), trial.adaptive, may_enumerate)
-
-
 def _blocks(
-    varying: Coalitions, plans: dict[int, _Plan], k: int
+    varying: Coalitions, plans: dict[int, Plan], k: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Rows that are run together, with the players that matter in them."""
     patterns, which = np.unique(varying, axis=0, return_inverse=True)
@@ -160,9 +99,17 @@ class _Run:
     """One run of a method on rows that share their coalitions."""
 
     def __init__(
-        self, game: _Reduced, rows: NDArray[np.int64], ends: Floats, plan: _Plan, settings: Settings, progress: Progress
+        self,
+        game: _Reduced,
+        rows: NDArray[np.int64],
+        ends: Floats,
+        plan: Plan,
+        settings: Settings,
+        progress: Progress,
+        clock: Clock,
     ) -> None:
         self._game, self._rows, self._settings, self._progress = game, rows, settings, progress
+        self._clock = clock
         self._plan, self._budget = plan, plan.budget
         self._values = ends  # (active rows, coalitions, k)
         self._active = np.arange(len(rows))
@@ -214,7 +161,8 @@ class _Run:
         fresh = store.since(self._values.shape[1])
         if len(fresh):
             rows = self._rows[self._active]
-            new = evaluate(self._game, rows, fresh, n_jobs=self._settings.n_jobs, progress=self._progress)
+            with self._clock.model_calls():
+                new = evaluate(self._game, rows, fresh, n_jobs=self._settings.n_jobs, progress=self._progress)
             self._values = np.concatenate([self._values, new], axis=1)
 
     def _met(self, moments: Moments, *, all_players: bool) -> NDArray[np.bool_]:

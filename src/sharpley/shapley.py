@@ -12,8 +12,9 @@ from sharpley.games.base import Game
 from sharpley.games.plain import PlainGame
 from sharpley.methods import Method
 from sharpley.permutations import as_orderings
+from sharpley.plan import make_settings
 from sharpley.result import ShapleyEstimate
-from sharpley.run import estimate_rows, make_settings
+from sharpley.run import estimate_rows
 from sharpley.samplers.replicates import GroupedOrderings
 
 
@@ -25,6 +26,7 @@ def shapley_values(
     max_evals: int | None = None,
     tol: float | None = None,
     rng: RNG = None,
+    unbiased: bool = False,
     progress: bool | None = None,
 ) -> ShapleyEstimate:
     """Estimate the Shapley values of a game.
@@ -37,12 +39,16 @@ def shapley_values(
         Number of players.
     method : str, default "auto"
         A name in ``sharpley.METHODS``, or a sampler class or ``functools.partial`` of one. "auto" enumerates
-        all 2^d coalitions if the budget allows, and samples pairs of orderings otherwise.
+        all 2^d coalitions if the budget allows; otherwise it takes "gp", or "regression" where that would be
+        much work for a large game (``sharpley.choice`` has the rule).
     max_evals : int, optional
         Distinct coalitions to evaluate at most, v(∅) and v(N) included. 20 d + 2 by default, 1000 d + 2 with ``tol``.
     tol : float, optional
         Stop when the largest standard error is at most ``tol`` times the range (largest minus smallest) of the values.
     rng : int, Generator, SeedSequence or None
+    unbiased : bool, default False
+        Only methods whose mean over all random choices is the Shapley value: "gp" then serves as a control variate
+        of orderings, at a larger error. Stopping by ``tol`` depends on values and spoils it a little.
     progress : bool, optional
         Show a progress bar: by default on a terminal.
 
@@ -58,7 +64,7 @@ def shapley_values(
     (array([0.333, 0.833, 2.833]), 'exact', 8)
     """
     d = check_count("d", d, minimum=1)
-    settings = make_settings(method, max_evals, tol, rng, progress=progress)
+    settings = make_settings(method, max_evals, tol, rng, progress=progress, unbiased=unbiased)
     plain = PlainGame(game, d)
     estimate = estimate_rows(plain, settings).row(0)
     return estimate.without_output_axis() if plain.is_scalar else estimate

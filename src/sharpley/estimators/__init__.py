@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sharpley.estimators.base import Estimator
+from sharpley.estimators.crossfit import CrossFittedEstimator
 from sharpley.estimators.exact import ExactEstimator
 from sharpley.estimators.gp import GaussianProcessEstimator
 from sharpley.estimators.multilinear import OwenEstimator, OwenHalvedEstimator
@@ -22,6 +23,7 @@ ESTIMATORS: dict[str, type[Estimator]] = {
 
 __all__ = [
     "ESTIMATORS",
+    "CrossFittedEstimator",
     "Estimator",
     "ExactEstimator",
     "GaussianProcessEstimator",

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sharpley._typing import Floats
 from sharpley.estimators.gp_fit import Sample, learn_scales
-from sharpley.estimators.gp_posterior import Conditioner, Posterior, with_full_coalition
+from sharpley.estimators.gp_posterior import CHECKED, Conditioner, Posterior, with_full_coalition
 from sharpley.estimators.odd_kernel import Scales
 from sharpley.estimators.paired import PairData, PairedEstimator, as_games
 from sharpley.estimators.pairs import class_sizes, quotas
@@ -52,6 +52,15 @@ class GaussianProcessEstimator(PairedEstimator):
     def _batches(self, n_pairs: int) -> list[int]:
         """The pairs that the process sees come first."""
         return [MOST_PAIRS, n_pairs] if n_pairs > MOST_PAIRS > self._n_pairs else [n_pairs]
+
+    @staticmethod
+    def work(d: int, budget: int, games: int) -> float:
+        """Floating-point operations of the estimate, roughly; 10 to 20 billion take a second on one core."""
+        pairs = float(min(budget // 2, MOST_PAIRS))
+        learning = REFIT_ITERATIONS * 4.0 * min(pairs, REFIT_PAIRS) ** 3
+        conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * (2 * d + CHECKED) + d**4 / 4.0
+        fits = games if games <= REFITTED else 1
+        return fits * (learning + conditioning) + 2.0 * games * pairs**2
 
     def estimate(self, values: Floats) -> Moments:
         """Posterior mean and variance of all games."""

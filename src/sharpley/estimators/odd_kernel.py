@@ -115,18 +115,32 @@ def prior_covariance(scales: Scales, tau2: float) -> Floats:
     """Covariance of the Shapley values before any value is seen, (d, d)."""
     h = scales.players
     d = len(h)
-    nodes, weights = np.polynomial.legendre.leggauss(d // 2 + 1)
-    x, w = np.outer(nodes, nodes).reshape(-1, 1), np.outer(weights, weights).reshape(-1, 1)
-    factors = np.cosh(h) + x * np.sinh(h)
-    products = w * np.exp(np.log(factors).sum(axis=1, keepdims=True) - h.sum())
-    ratios = np.sinh(h) / factors
-    interactions = ratios.T @ (products * x * ratios)
-    np.fill_diagonal(interactions, (products * ratios).sum(axis=0))
+    interactions = _covariance_of_interactions(h)
     sizes = _all_off_middle(d)
     mix = _from_sums_over_sizes(d)
     by_size = _kappa(sizes[:, None], sizes[None]).sum() / d * (mix @ mix.T)
     linear = 4.0 * tau2 / d * np.eye(d)
     return np.asarray(scales.interactions * interactions + linear + scales.linear_by_size * by_size)
+
+
+def _covariance_of_interactions(h: Floats) -> Floats:
+    """The double integral over [−1, 1]² of products of factors cosh h_l + xy sinh h_l, (d, d)."""
+    d = len(h)
+    nodes, weights = np.polynomial.legendre.leggauss(d // 2 + 1)
+    cosh, sinh = np.cosh(h), np.sinh(h)
+    covariance, variances = np.zeros((d, d)), np.zeros(d)
+    for x, w in zip(nodes, weights, strict=True):  # (q, d) at a time: q² nodes would be much memory for many players
+        if x < 0.0:
+            continue  # (x, y) and (−x, −y) are the same
+        twice = w if x == 0.0 else 2.0 * w
+        xy = x * nodes[:, None]
+        factors = cosh + xy * sinh
+        products = twice * weights[:, None] * np.exp(np.log(factors).sum(axis=1, keepdims=True) - h.sum())
+        ratios = sinh / factors
+        covariance += ratios.T @ (products * xy * ratios)
+        variances += (products * ratios).sum(axis=0)
+    np.fill_diagonal(covariance, variances)
+    return covariance
 
 
 def _from_sums_over_sizes(d: int) -> Floats:

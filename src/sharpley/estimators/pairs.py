@@ -21,12 +21,13 @@ from sharpley._typing import Coalitions
 CANDIDATES = 20
 ENUMERATED = 5000  # classes up to this size are drawn from a list
 MIDDLE_AT_MOST = 0.35  # of the class of half the players
+INEXHAUSTIBLE = 2**62  # larger classes count as this large
 BIAS = 0.5  # towards players used less
 
 
 def class_sizes(d: int) -> NDArray[np.float64]:
     """Pairs in the classes 1 … ⌊d/2⌋."""
-    sizes = [float(comb(d, k)) for k in range(1, d // 2 + 1)]
+    sizes = [float(min(comb(d, k), INEXHAUSTIBLE)) for k in range(1, d // 2 + 1)]
     if d % 2 == 0:
         sizes[-1] /= 2
     return np.array(sizes)

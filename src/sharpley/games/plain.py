@@ -19,6 +19,7 @@ class PlainGame:
     """One game given as a callable; see ``sharpley.protocols.RowGames``."""
 
     pairs_per_call = COALITIONS_PER_CALL
+    predictions_per_value = 1
 
     def __init__(self, game: Game, d: int) -> None:
         if not callable(game):

@@ -76,6 +76,11 @@ class MarginalGame:
         self.pairs_per_call = max(1, self.batch_size // self._mixer.n_background)
 
     @property
+    def predictions_per_value(self) -> int:
+        """Background rows, which the model predicts for one value of a coalition."""
+        return self._mixer.n_background
+
+    @property
     def is_scalar(self) -> bool:
         """Whether the model has one output; known after it was called."""
         return self._model.is_scalar

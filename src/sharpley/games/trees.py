@@ -64,6 +64,7 @@ class TreeGame:
 
     is_scalar = True
     pairs_per_call = 4096
+    predictions_per_value = 1
 
     def __init__(self, model: Any, background: Any, rows: ArrayLike) -> None:
         forest = read_forest(model)
