@@ -108,6 +108,31 @@ def reproduce(
 
 
 @app.command()
+def bench(
+    out: Annotated[Path, typer.Option(help="Folder for results; finished cells in it are not computed again.")] = Path(
+        "bench"
+    ),
+    data: Annotated[Path | None, typer.Option(help="Folder with the data sets; else they are downloaded.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one on each core.")] = 1,
+    game: Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
+    quick: Annotated[bool, typer.Option(help="Two games and two seeds, to see that it works.")] = False,
+) -> None:
+    """Compare every method with those of shap and shapiq, on games with known Shapley values.
+
+    The peers come with pip install 'sharpley[peers]', on Python 3.12 or later.
+    """
+    from sharpley.experiments.bench import report
+    from sharpley.experiments.bench.peers import versions
+    from sharpley.experiments.bench.run import run
+
+    with _plain_errors():
+        lines = run(out, data=data, jobs=jobs, games=game, methods=method, quick=quick)
+        for path in report.write(lines, out, f"sharpley {__version__}, {versions()}"):
+            typer.echo(f"wrote {path}")
+
+
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the page and its pictures.")] = Path("sharpley-demo"),
 ) -> None:

@@ -1,0 +1,82 @@
+"""shap's and shapiq's estimators, called with a game: bool coalitions (m, d) -> (m,).
+
+Each is given the number of distinct coalitions it may evaluate, v(∅) and v(N) included, and its best documented
+options: complementary pairs where there is a choice, and no regularisation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sharpley._typing import Floats
+
+PlainFunction: TypeAlias = Callable[[Any], Floats]
+Peer: TypeAlias = Callable[[PlainFunction, int, int, int], Floats]
+"""(game, d, budget, seed) -> Shapley values (d,)."""
+
+
+def _shap_permutation(game: PlainFunction, d: int, budget: int, seed: int) -> Floats:
+    import shap
+
+    masker = shap.maskers.Independent(np.zeros((1, d)))
+    explainer = shap.PermutationExplainer(lambda x: game(np.asarray(x) > 0.5), masker, seed=seed)
+    return np.asarray(explainer(np.ones((1, d)), max_evals=budget, silent=True).values[0])
+
+
+def _shap_kernel(game: PlainFunction, d: int, budget: int, seed: int) -> Floats:
+    import shap
+
+    np.random.seed(seed)  # noqa: NPY002 (it draws from numpy's global state)
+    explainer = shap.KernelExplainer(lambda x: game(np.asarray(x) > 0.5), np.zeros((1, d)))
+    return np.asarray(explainer.shap_values(np.ones((1, d)), nsamples=budget - 2, l1_reg=False, silent=True)[0])
+
+
+def _shapiq(name: str, *arguments: Any, **options: Any) -> Peer:
+    def estimate(game: PlainFunction, d: int, budget: int, seed: int) -> Floats:
+        import shapiq.approximator
+
+        approximator = getattr(shapiq.approximator, name)(d, *arguments, random_state=seed, **options)
+        found = approximator.approximate(budget, lambda coalitions: game(np.asarray(coalitions, dtype=bool)))
+        return np.asarray(found.get_n_order_values(1), dtype=np.float64)
+
+    return estimate
+
+
+SHAPIQ = {
+    "KernelSHAP": ((), {"pairing_trick": True}),
+    "LeverageSHAP": ((), {}),
+    "OddSHAP": ((), {}),
+    "PolySHAP": ((), {"pairing_trick": True}),
+    "RegressionMSR": (("SV",), {}),
+    "SVARM": ((), {}),
+}
+
+
+def available_peers() -> dict[str, Peer]:
+    """The peers that the installed libraries have, by the names used in tables."""
+    peers: dict[str, Peer] = {"shap Permutation": _shap_permutation, "shap Kernel": _shap_kernel}
+    if find_spec("shapiq") is None:
+        return peers
+    import shapiq.approximator
+
+    there = {name: options for name, options in SHAPIQ.items() if hasattr(shapiq.approximator, name)}
+    return peers | {
+        f"shapiq {name}": _shapiq(name, *arguments, **options) for name, (arguments, options) in there.items()
+    }
+
+
+def versions() -> str:
+    """Of the installed peers, for the report."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = []
+    for package in ("shap", "shapiq", "lightgbm", "xgboost", "scikit-learn", "numpy"):
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            found.append(f"no {package}")
+    return ", ".join(found)

@@ -1,0 +1,110 @@
+"""The whole benchmark: which cells there are, and their means with intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sharpley._checks import check_choice
+from sharpley.experiments.bench.games import CLOSED_FORMS, GAMES, PLAYERS
+from sharpley.experiments.bench.measure import OURS, measure
+from sharpley.experiments.bench.peers import available_peers
+from sharpley.experiments.cells import Cell, run_cells
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+MULTIPLES = (5, 10, 20, 50, 100)
+SEEDS = 10
+MANY_PLAYERS = 50
+FEW_SEEDS = 3
+# Minutes for a row with many players and evaluations; three seeds there, and up to 20 d.
+SLOW = ("shapiq PolySHAP", "shapiq SVARM", "stratified")
+SLOW_MULTIPLES = (5, 10, 20)
+QUICK_GAMES = ("xgboost-make_regression", "airport")
+PLAYERS_OF = {"cal_housing": 8, "make_regression": 10, "bank": 16, "breast_cancer": 30, "adult": 107, "year": 90}
+
+
+def players_of(game: str) -> int:
+    """Number of players of a game."""
+    return PLAYERS if game in CLOSED_FORMS else PLAYERS_OF[game.partition("-")[2]]
+
+
+def run(
+    out: Path,
+    *,
+    data: Path | None,
+    jobs: int = 1,
+    games: list[str] | None = None,
+    methods: list[str] | None = None,
+    quick: bool = False,
+) -> DataFrame:
+    """Measure all cells, and return one line for each game, method and budget."""
+    import pandas as pd
+
+    known = (*OURS, *available_peers())
+    for game in games or ():
+        check_choice("game", game, GAMES)
+    for method in methods or ():
+        check_choice("method", method, known)
+    wanted_games = games or (QUICK_GAMES if quick else GAMES)
+    cells = [cell for game in wanted_games for method in methods or known for cell in _cells(game, method, quick=quick)]
+    folder = out / "cells"
+    context = {"data": None if data is None else str(data.resolve()), "folder": str(folder.resolve())}
+    rows = run_cells(measure, cells, folder, jobs=jobs, description="Benchmark", context=context)
+    return summarised(pd.DataFrame(rows))
+
+
+def _cells(game: str, method: str, *, quick: bool) -> list[Cell]:
+    d = players_of(game)
+    cells: list[Cell] = []
+    for multiple in MULTIPLES[:2] if quick else MULTIPLES:
+        if multiple * d + 2 >= 2**d:
+            continue  # all coalitions fit: every method is exact, or should be
+        seeds = SEEDS
+        if d > MANY_PLAYERS and (method in SLOW or multiple == MULTIPLES[-1]):
+            seeds = FEW_SEEDS
+        if d > MANY_PLAYERS and method in SLOW and multiple not in SLOW_MULTIPLES:
+            continue
+        cells += [
+            {"game": game, "method": method, "multiple": multiple, "seed": seed}
+            for seed in range(2 if quick else seeds)
+        ]
+    return cells
+
+
+def summarised(table: DataFrame) -> DataFrame:
+    """Means over seeds of the error relative to the mean square of the exact values, with 95% bootstrap intervals."""
+    import pandas as pd
+
+    lines: list[dict[str, Any]] = []
+    for (game, method, multiple), group in table.groupby(["game", "method", "multiple"], sort=False):
+        errors = (group["mse"] / group["size"]).to_numpy()
+        low, high = mean_interval(errors)
+        lines.append(
+            {
+                "game": game,
+                "d": int(group["d"].iloc[0]),
+                "multiple": int(multiple),
+                "method": method,
+                "error": errors.mean(),
+                "low": low,
+                "high": high,
+                "reference": float((group["reference_variance"] / group["size"]).iloc[0]),
+                "seeds": len(group),
+                "evaluations": group["evaluations"].mean(),
+                "own_seconds": group["own_seconds"].median(),
+                "seconds": group["seconds"].median(),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def mean_interval(values: np.ndarray[Any, Any]) -> tuple[float, float]:
+    """95% bootstrap interval of a mean."""
+    rng = np.random.default_rng(0)
+    means = rng.choice(values, size=(4000, len(values))).mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
