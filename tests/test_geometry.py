@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from dataclasses import astuple
 from itertools import combinations, permutations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from scipy import stats
 
 from sharpley import Kendall, MonteCarlo, all_orderings
 from sharpley.experiments.constants import PRESETS
+from sharpley.experiments.exhibits import Context
 from sharpley.experiments.geometry import (
     GEOMETRY,
     cayley,
@@ -30,7 +32,8 @@ from sharpley.experiments.geometry.vertices import labels_of, orderings_of, vert
 from sharpley.experiments.geometry.view import CAMERA, HORIZON, Camera, arc
 from sharpley.sphere import dot_product_bounds, nearest_orderings, permutohedron
 
-QUICK = PRESETS["quick"]
+NOWHERE = Path("nowhere")  # geometry stores nothing
+QUICK = Context(PRESETS["quick"], NOWHERE)
 NAMES = [
     "cayley-graph-3",
     "cayley-graph-4",
@@ -252,7 +255,7 @@ def test_two_equal_permutations_are_found_out(tables):
 def test_random_pairs_follow_the_exact_distribution():
     """Inversions of a random permutation: the coefficients of Π (1 + q + … + q^{j−1}) / d!."""
     preset = PRESETS["laptop"]
-    table = kendall_distribution.compute(preset)
+    table = kendall_distribution.compute(Context(preset, NOWHERE))
     random = table[table["relation"] == "random"]
     exact = np.array([1.0])
     for j in range(1, 11):
@@ -391,7 +394,7 @@ def test_counts_are_counts():
 
 
 def test_chi_square_is_scipys_and_random_samples_have_the_expected_one():
-    table = sobol_histogram.compute(PRESETS["laptop"])
+    table = sobol_histogram.compute(Context(PRESETS["laptop"], NOWHERE))
     assert (table.groupby(["sample", "trial"])["count"].agg(["sum", "size"]) == [1000, 24]).all(axis=None)
     first = table[(table["sample"] == "Sobol'") & (table["trial"] == 0)]["count"]
     assert sobol_histogram.chi_squares(table, "Sobol'")[0] == pytest.approx(stats.chisquare(first).statistic)

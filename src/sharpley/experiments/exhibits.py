@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -38,6 +39,27 @@ class Preset:
     n_scrambles: int
 
 
+@dataclass(frozen=True)
+class Context:
+    """How an exhibit is run.
+
+    Attributes
+    ----------
+    preset : Preset
+    folder : Path
+        Where finished cells are stored, and found again by the next run.
+    data : Path or None
+        Folder with data sets; None to download them.
+    jobs : int
+        Processes; -1 for one on each core. Results do not depend on it.
+    """
+
+    preset: Preset
+    folder: Path
+    data: Path | None = None
+    jobs: int = 1
+
+
 class Finding(NamedTuple):
     """What was measured about one claim of the paper."""
 
@@ -63,9 +85,11 @@ class Exhibit:
     paper : str
         What the paper shows or states there, in our words.
     compute : callable
-        Preset -> tidy table; seeds are fixed, so the same preset gives the same table.
-    draw : callable
+        Context -> tidy table; seeds are fixed, so the same preset gives the same table (but for seconds).
+    draw : callable or None
         (table, note) -> figure. The note, such as "preset: laptop", is shown small in a corner.
+    tabulate : callable or None
+        Table -> table for readers: few columns, plain headings, rounded numbers as text.
     interactive : callable or None
         Table -> fragment of a page that can be turned with the mouse. It does not hold the library plotly.js: the page
         adds that once, as ``<script>`` with the text of ``plotly.offline.get_plotlyjs()``, before the first fragment.
@@ -76,7 +100,8 @@ class Exhibit:
     name: str
     title: str
     paper: str
-    compute: Callable[[Preset], DataFrame]
-    draw: Callable[[DataFrame, str], Figure]
+    compute: Callable[[Context], DataFrame]
+    draw: Callable[[DataFrame, str], Figure] | None = None
+    tabulate: Callable[[DataFrame], DataFrame] | None = None
     interactive: Callable[[DataFrame], str] | None = None
     findings: Callable[[DataFrame], list[Finding]] = no_findings

@@ -163,7 +163,7 @@ def _exhibit(d: int, paper: str) -> Exhibit:
         name=f"cayley-graph-{d}",
         title=TITLES[d],
         paper=paper,
-        compute=lambda preset: edges(d),  # all of it: no preset makes it smaller
+        compute=lambda context: edges(d),  # all of it: no preset makes it smaller
         draw=partial(draw, d),
         interactive=partial(interactive, d),
         findings=partial(findings, d),

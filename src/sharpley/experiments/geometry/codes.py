@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpley._typing import Floats
 from sharpley.experiments.constants import SEED
-from sharpley.experiments.exhibits import Exhibit, Finding, Preset
+from sharpley.experiments.exhibits import Context, Exhibit, Finding
 from sharpley.experiments.geometry import scene
 from sharpley.experiments.geometry.cayley import edges
 from sharpley.experiments.geometry.vertices import labels_of, orderings_of, short, vertices_of
@@ -28,14 +28,14 @@ DIRECTIONS = 3
 N_PAIRS = 6  # of four players
 
 
-def compute(preset: Preset) -> DataFrame:
+def compute(context: Context) -> DataFrame:
     """Points of random orthonormal bases and their negatives, a row each: basis, direction, sign, x, y, z, ordering."""
     from pandas import DataFrame
 
     rng = np.random.default_rng(SEED)
-    bases = np.stack([random_directions(rng, DIRECTIONS, DIRECTIONS) for _ in range(preset.n_bases)])
+    bases = np.stack([random_directions(rng, DIRECTIONS, DIRECTIONS) for _ in range(context.preset.n_bases)])
     points = np.stack([bases, -bases], axis=2).reshape(-1, DIRECTIONS)
-    basis, direction, side = np.indices((preset.n_bases, DIRECTIONS, 2)).reshape(3, -1)
+    basis, direction, side = np.indices((context.preset.n_bases, DIRECTIONS, 2)).reshape(3, -1)
     return DataFrame(
         {
             "basis": basis,

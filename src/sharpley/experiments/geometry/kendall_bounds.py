@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpley._typing import ArrayLike, Floats, Orderings
 from sharpley.experiments.constants import SEED
-from sharpley.experiments.exhibits import Exhibit, Finding, Preset
+from sharpley.experiments.exhibits import Context, Exhibit, Finding
 from sharpley.experiments.style import BLUE, DARK, GREEN, GREY, ORANGE, new_figure
 from sharpley.kernels import Kendall
 from sharpley.permutations import ranks_of
@@ -26,7 +26,7 @@ BINS = 12  # of the angle
 PRINTED = 1 - 2 ** (-2 / 3)  # the paper's K of its example
 
 
-def compute(preset: Preset) -> DataFrame:
+def compute(context: Context) -> DataFrame:
     """Pairs of permutations: source, angle between the two points (if any), kendall, dot of the vertices.
 
     Two sources: "angle" are the permutations nearest to two random points at an angle drawn uniformly from 0 to π,
@@ -36,7 +36,7 @@ def compute(preset: Preset) -> DataFrame:
     from pandas import DataFrame, concat
 
     rng = np.random.default_rng(SEED)
-    angle = rng.uniform(0, np.pi, preset.n_scatter)
+    angle = rng.uniform(0, np.pi, context.preset.n_scatter)
     first, second = points_at_angles(rng, angle)
     kendall, dot = compare(nearest_orderings(first), nearest_orderings(second))
     drawn = DataFrame({"source": "angle", "angle": angle, "kendall": kendall, "dot": dot})

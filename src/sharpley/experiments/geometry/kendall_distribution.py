@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpley._typing import Floats
 from sharpley.experiments.constants import SEED
-from sharpley.experiments.exhibits import Exhibit, Finding, Preset
+from sharpley.experiments.exhibits import Context, Exhibit, Finding
 from sharpley.experiments.style import BLUE, DARK, GREY, ORANGE, new_figure
 from sharpley.kernels import Kendall
 from sharpley.samplers import MonteCarlo, Orthogonal
@@ -29,14 +29,14 @@ WIDTH = 2 / (N_VALUES - 1)  # between two of them; also the bandwidth of the den
 EPSILON = 0.1  # what "a small constant quantisation error" is taken to be
 
 
-def compute(preset: Preset) -> DataFrame:
+def compute(context: Context) -> DataFrame:
     """Numbers of pairs: sample ("orthogonal" or "random"), relation of the two vectors, kendall, pairs.
 
     Pairs are taken within blocks of 2(d−1) orderings, for both samples. Equal orderings are left out, as in the paper.
     """
     from pandas import DataFrame
 
-    blocks = -(-preset.n_pairs // (BLOCK * (BLOCK - 1) // 2))
+    blocks = -(-context.preset.n_pairs // (BLOCK * (BLOCK - 1) // 2))
     rows = []
     for sample, sampler in (("orthogonal", Orthogonal(D, rng=SEED)), ("random", MonteCarlo(D, rng=SEED))):
         for relation, counts in _counts(sampler, blocks, sample).items():

@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpley._typing import Floats, Orderings
 from sharpley.experiments.constants import SEED
-from sharpley.experiments.exhibits import Exhibit, Finding, Preset
+from sharpley.experiments.exhibits import Context, Exhibit, Finding
 from sharpley.experiments.geometry.vertices import labels_of, short
 from sharpley.experiments.style import BLUE, DARK, GREY, ORANGE, new_figure
 from sharpley.permutations import all_orderings
@@ -24,14 +24,14 @@ D, N = 4, 1000
 SAMPLERS = {"Sobol'": Sobol, "random": MonteCarlo}
 
 
-def compute(preset: Preset) -> DataFrame:
+def compute(context: Context) -> DataFrame:
     """Counts of all 24 permutations in several scramblings and in random samples: sample, trial, ordering, count."""
     from pandas import DataFrame, concat
 
     everything = all_orderings(D)
     labels = labels_of(everything)
     parts = []
-    for trial, seed in enumerate(np.random.SeedSequence(SEED).spawn(preset.n_scrambles)):
+    for trial, seed in enumerate(np.random.SeedSequence(SEED).spawn(context.preset.n_scrambles)):
         for sample, sampler in SAMPLERS.items():
             counts = _counts(sampler(D, rng=seed).random(N))
             parts.append(DataFrame({"sample": sample, "trial": trial, "ordering": labels, "count": counts}))

@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpley._typing import Floats
 from sharpley.experiments.constants import SEED
-from sharpley.experiments.exhibits import Exhibit, Finding, Preset
+from sharpley.experiments.exhibits import Context, Exhibit, Finding
 from sharpley.experiments.geometry import scene
 from sharpley.experiments.geometry.view import CAMERA, draw_ball, draw_points, prepare
 from sharpley.experiments.style import BLUE, ORANGE, new_figure
@@ -23,12 +23,12 @@ N_POINTS = 200
 COLOURS = {"Sobol'": BLUE, "random": ORANGE}
 
 
-def compute(preset: Preset) -> DataFrame:
+def compute(context: Context) -> DataFrame:
     """Points of several scramblings and of as many random samples: sample, trial, x, y, z."""
     from pandas import DataFrame, concat
 
     parts = []
-    for trial, seed in enumerate(np.random.SeedSequence(SEED).spawn(preset.n_scrambles)):
+    for trial, seed in enumerate(np.random.SeedSequence(SEED).spawn(context.preset.n_scrambles)):
         rng = np.random.default_rng(seed)
         for sample, uniforms in (("Sobol'", _sobol(rng)), ("random", rng.random((N_POINTS, 2)))):
             x, y, z = polar_to_cartesian(uniform_to_polar(uniforms)).T

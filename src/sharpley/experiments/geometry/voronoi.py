@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sharpley._typing import Floats, Orderings
-from sharpley.experiments.exhibits import Exhibit, Finding, Preset
+from sharpley.experiments.exhibits import Context, Exhibit, Finding
 from sharpley.experiments.geometry import scene
 from sharpley.experiments.geometry.vertices import labels_of, orderings_of, short, vertices_of
 from sharpley.experiments.geometry.view import (
@@ -30,7 +30,7 @@ TITLE = "Voronoi cells of the 24 orderings of 4 players"
 TINTS = ("#c6dff0", "#f9dcc8")  # of even and odd orderings: neighbours are never alike
 
 
-def compute(preset: Preset) -> DataFrame:
+def compute(context: Context) -> DataFrame:
     """Corners of the 24 cells in turn, a row each: ordering, area, corner, x, y, z."""
     from pandas import DataFrame
     from scipy.spatial import SphericalVoronoi
