@@ -9,10 +9,11 @@ from sharpley.cli import app
 from sharpley.estimators.exact import all_coalitions
 from sharpley.experiments.bench import measure as bench
 from sharpley.experiments.bench import report
-from sharpley.experiments.bench.games import CLOSED_FORMS, GAMES, PLAYERS, TableGames, bench_game
+from sharpley.experiments.bench.games import CLOSED_FORMS, GAMES, PLAYERS, bench_game
 from sharpley.experiments.bench.measure import Timed, measure
 from sharpley.experiments.bench.peers import available_peers
 from sharpley.experiments.bench.run import MULTIPLES, _cells, players_of, summarised
+from sharpley.experiments.networks import TableGames
 from sharpley.games import UnanimitySum, WeightedVoting
 from sharpley.games.plain import PlainGame
 from sharpley.plan import make_settings
@@ -58,7 +59,9 @@ def test_distinct_coalitions_are_counted():
     assert timed.evaluations == 64
 
 
-@pytest.mark.parametrize("method", ["shap Permutation", "shap Kernel"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("shap Permutation", marks=pytest.mark.slow), "shap Kernel"]
+)  # compiles
 def test_peers_estimate_shapley_values(method):
     """Not of anything else: errors fall with the budget and, where all coalitions fit, vanish or nearly do."""
     game = UnanimitySum.random(8, n_terms=20, max_order=4, rng=0)
@@ -72,11 +75,8 @@ def test_peers_see_only_players_that_matter():
     """A peer that estimates nothing but the number of players that it was told of."""
     seen = []
 
-    class TwoRows(TableGames):
-        def varying(self):
-            return np.array([[True] * 6, [True] * 4 + [False] * 2])
-
-    timed = Timed(TwoRows(np.zeros((2, 64))))
+    timed = Timed(TableGames(np.zeros((2, 64))))
+    timed.varying = lambda: np.array([[True] * 6, [True] * 4 + [False] * 2])
     bench_peers = {"spy": lambda game, d, budget, seed: seen.append(d) or np.full(d, 1.0)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bench, "available_peers", lambda: bench_peers)

@@ -7,11 +7,56 @@ from sharpley.experiments.exhibits import Preset
 SEED = 2022
 """Of every run: tables can be made again to the last digit."""
 
+PLAYERS = {"cal_housing": 8, "make_regression": 10, "bank": 16, "breast_cancer": 30, "year": 90, "adult": 107}
+"""Of the data sets, by their number."""
+
 PRESETS: dict[str, Preset] = {
     preset.name: preset
     for preset in (
-        Preset("quick", n_pairs=5_000, n_scatter=1_000, n_bases=100, n_scrambles=5),
-        Preset("laptop", n_pairs=50_000, n_scatter=5_000, n_bases=500, n_scrambles=25),
-        Preset("paper", n_pairs=500_000, n_scatter=20_000, n_bases=2_000, n_scrambles=50),
+        Preset(
+            "quick",
+            n_pairs=5_000,
+            n_scatter=1_000,
+            n_bases=100,
+            n_scrambles=5,
+            n_rows=2,
+            n_background=20,
+            n_train=500,
+            n_trials=3,
+            n_network_trials=2,
+            n_few_players=100,
+            n_many_players=20,
+            n_network=10,
+        ),
+        Preset(
+            "laptop",
+            n_pairs=50_000,
+            n_scatter=5_000,
+            n_bases=500,
+            n_scrambles=25,
+            n_rows=10,
+            n_background=100,
+            n_train=10**9,
+            n_trials=25,
+            n_network_trials=10,
+            n_few_players=1000,
+            n_many_players=200,
+            n_network=20,
+        ),
+        Preset(
+            "paper",
+            n_pairs=500_000,
+            n_scatter=20_000,
+            n_bases=2_000,
+            n_scrambles=50,
+            n_rows=10,
+            n_background=100,
+            n_train=10**9,
+            n_trials=25,
+            n_network_trials=25,
+            n_few_players=5000,
+            n_many_players=1000,
+            n_network=100,
+        ),
     )
 }

@@ -30,6 +30,14 @@ class Preset:
         Random orthonormal bases.
     n_scrambles : int
         Independent scramblings of a Sobol' sequence, and as many random samples to compare with.
+    n_rows, n_background, n_train : int
+        Rows that are explained, rows of background, and rows to train models on at most.
+    n_trials : int
+        Independent trials of each method.
+    n_network_trials : int
+        The same for neural networks of more players than can be enumerated.
+    n_few_players, n_many_players, n_network : int
+        Orderings at most: with up to 50 players, with more, and for networks that cannot be enumerated.
     """
 
     name: str
@@ -37,6 +45,14 @@ class Preset:
     n_scatter: int
     n_bases: int
     n_scrambles: int
+    n_rows: int
+    n_background: int
+    n_train: int
+    n_trials: int
+    n_network_trials: int
+    n_few_players: int
+    n_many_players: int
+    n_network: int
 
 
 @dataclass(frozen=True)

@@ -15,22 +15,20 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sharpley._typing import Coalitions, Floats
-from sharpley.estimators.exact import all_coalitions
+from sharpley._typing import Floats
 from sharpley.experiments.constants import SEED
 from sharpley.experiments.datasets import Dataset, load
-from sharpley.experiments.models import make_task, margin, train_mlp, train_xgboost
+from sharpley.experiments.models import make_task, train_mlp, train_xgboost
+from sharpley.experiments.networks import ENUMERABLE, network_games, write_arrays
 from sharpley.games.classic import Airport, UnanimitySum, WeightedVoting
 from sharpley.games.plain import PlainGame
-from sharpley.games.tabular import MarginalGame
 from sharpley.games.trees import TreeGame
 from sharpley.plan import make_settings
-from sharpley.protocols import PairEvaluator, RowGames
+from sharpley.protocols import RowGames
 from sharpley.run import estimate_rows
 
 TREES = ("cal_housing", "make_regression", "bank", "breast_cancer", "adult", "year")
@@ -42,7 +40,6 @@ GAMES: tuple[str, ...] = (
     *CLOSED_FORMS,
 )
 PLAYERS = 30  # of the closed forms
-ENUMERABLE = 16
 REFERENCE_EVALS = 60_002
 FEW_ROWS = 20  # of background, where every evaluation calls the network
 
@@ -74,15 +71,14 @@ def bench_game(name: str, data: str | None, folder: str) -> BenchGame:
 
 def _network(name: str, dataset: Dataset, kept: Path) -> BenchGame:
     enumerable = dataset.X.shape[1] <= ENUMERABLE
-    if enumerable and kept.exists():
-        with np.load(kept) as arrays:
-            return BenchGame(name, TableGames(arrays["table"]), arrays["exact"], 0.0)
     task = make_task(dataset, train_mlp(dataset), background=100 if enumerable else FEW_ROWS, seed=SEED)
-    games = MarginalGame(margin(task.model), task.background, task.rows)
+    games, exact = network_games(task, kept)
+    if exact is not None:
+        return BenchGame(name, games, exact, 0.0)
     if not kept.exists():
-        _write(kept, **(_enumerated(games) if enumerable else _long_run(games)))
-    if enumerable:
-        return _network(name, dataset, kept)
+        found = estimate_rows(games, make_settings("gp", REFERENCE_EVALS, None, SEED))
+        variance = (found.standard_errors**2).mean()
+        write_arrays(kept, exact=found.values[:, :, 0], variance=variance)
     with np.load(kept) as arrays:
         return BenchGame(name, games, arrays["exact"], float(arrays["variance"]))
 
@@ -98,54 +94,3 @@ def _closed_form(name: str) -> BenchGame:
     else:
         game = UnanimitySum.random(PLAYERS, n_terms=150, max_order=6, rng=rng)
     return BenchGame(name, PlainGame(game, PLAYERS), game.shapley_values()[None], 0.0)
-
-
-@final
-class TableGames:
-    """Games whose values are looked up; see ``sharpley.protocols.RowGames``."""
-
-    is_scalar = True
-    pairs_per_call = 65_536
-    predictions_per_value = 1
-
-    def __init__(self, table: Floats) -> None:
-        """Take values (rows, 2^d), the coalition's bits the binary digits of its column, the last player's lowest."""
-        self._table = table
-        self.d = int(table.shape[1]).bit_length() - 1
-        self._digits = 2 ** np.arange(self.d)[::-1]
-
-    def endpoints(self) -> Floats:
-        """Values of the empty and of the full coalition."""
-        return self._table[:, [0, -1]][:, :, None]
-
-    def varying(self) -> Coalitions:
-        """All players may matter."""
-        return np.ones((len(self._table), self.d), dtype=bool)
-
-    def evaluator(self) -> PairEvaluator:
-        """Look values up."""
-
-        def values(rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
-            return np.asarray(self._table[rows, coalitions @ self._digits][:, None])
-
-        return values
-
-
-def _enumerated(games: MarginalGame) -> dict[str, Any]:
-    coalitions = all_coalitions(games.d)
-    order = np.argsort(coalitions @ (2 ** np.arange(games.d)[::-1]))
-    table = games(coalitions[order])
-    exact = estimate_rows(TableGames(table), make_settings("exact", 2**games.d, None, 0)).values[:, :, 0]
-    return {"table": table, "exact": exact}
-
-
-def _long_run(games: MarginalGame) -> dict[str, Any]:
-    found = estimate_rows(games, make_settings("gp", REFERENCE_EVALS, None, SEED))
-    return {"exact": found.values[:, :, 0], "variance": (found.standard_errors**2).mean()}
-
-
-def _write(path: Path, **arrays: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{np.random.default_rng().integers(2**62)}.npz")
-    np.savez(temporary, **arrays)
-    temporary.replace(path)

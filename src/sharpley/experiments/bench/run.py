@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sharpley._checks import check_choice
 from sharpley.experiments.bench.games import CLOSED_FORMS, GAMES, PLAYERS
 from sharpley.experiments.bench.measure import OURS, measure
 from sharpley.experiments.bench.peers import available_peers
 from sharpley.experiments.cells import Cell, run_cells
+from sharpley.experiments.constants import PLAYERS as PLAYERS_OF
+from sharpley.experiments.intervals import mean_interval
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,7 +24,6 @@ FEW_SEEDS = 3
 SLOW = ("shapiq PolySHAP", "shapiq SVARM", "stratified")
 SLOW_MULTIPLES = (5, 10, 20)
 QUICK_GAMES = ("xgboost-make_regression", "airport")
-PLAYERS_OF = {"cal_housing": 8, "make_regression": 10, "bank": 16, "breast_cancer": 30, "adult": 107, "year": 90}
 
 
 def players_of(game: str) -> int:
@@ -82,16 +81,16 @@ def summarised(table: DataFrame) -> DataFrame:
     lines: list[dict[str, Any]] = []
     for (game, method, multiple), group in table.groupby(["game", "method", "multiple"], sort=False):
         errors = (group["mse"] / group["size"]).to_numpy()
-        low, high = mean_interval(errors)
+        interval = mean_interval(errors)
         lines.append(
             {
                 "game": game,
                 "d": int(group["d"].iloc[0]),
                 "multiple": int(multiple),
                 "method": method,
-                "error": errors.mean(),
-                "low": low,
-                "high": high,
+                "error": interval.value,
+                "low": interval.low,
+                "high": interval.high,
                 "reference": float((group["reference_variance"] / group["size"]).iloc[0]),
                 "seeds": len(group),
                 "evaluations": group["evaluations"].mean(),
@@ -100,11 +99,3 @@ def summarised(table: DataFrame) -> DataFrame:
             }
         )
     return pd.DataFrame(lines)
-
-
-def mean_interval(values: np.ndarray[Any, Any]) -> tuple[float, float]:
-    """95% bootstrap interval of a mean."""
-    rng = np.random.default_rng(0)
-    means = rng.choice(values, size=(4000, len(values))).mean(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)

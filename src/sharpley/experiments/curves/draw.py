@@ -1,0 +1,109 @@
+"""Errors against marginal evaluations, a panel for each data set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sharpley.experiments.curves.compare import chosen_reference, datasets_of
+from sharpley.experiments.intervals import mean_interval
+from sharpley.experiments.style import DARK, GREY, SERIES, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+COLUMNS = 3
+BEYOND = ("design", "regression", "gp")
+BASELINE = "antithetic"
+
+
+def draw_curves(table: DataFrame, note: str, *, title: str, series: tuple[str, ...]) -> Figure:
+    """Mean squared errors with 95% intervals; what goes beyond the paper is dashed."""
+    looks = _looks(series)
+
+    def draw_panel(panel: Axes, mine: DataFrame) -> None:
+        for line in series:
+            _draw_line(panel, mine[mine["series"] == line], "marginal_evals", line, looks[line])
+        panel.set(xscale="log", yscale="log")
+
+    return _panels(table, note, title, "marginal evaluations for a row", draw_panel)
+
+
+def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
+    """Error against λ."""
+
+    def draw_panel(panel: Axes, mine: DataFrame) -> None:
+        scales = mine.assign(scale=mine["series"].str.removeprefix("λ = ").astype(float))
+        _draw_line(panel, scales, "scale", f"{int(mine['n'].max())} herded orderings", {"color": SERIES[0]})
+        panel.set_xscale("log", base=2)
+        panel.set_ylim(bottom=0)
+        panel.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
+
+    return _panels(table, note, title, "λ", draw_panel)
+
+
+def _panels(table: DataFrame, note: str, title: str, xlabel: str, draw_panel: Any) -> Figure:
+    table = chosen_reference(table)
+    names = datasets_of(table)
+    height = -(-len(names) // COLUMNS)
+    figure = new_figure(title, note, (10.0, 3.1 * height + 0.8))
+    panels = figure.subplots(height, COLUMNS, squeeze=False).reshape(-1)
+    for panel in panels[len(names) :]:
+        panel.set_visible(False)
+    for name, panel in zip(names, panels, strict=False):
+        mine = table[table["dataset"] == name]
+        draw_panel(panel, mine)
+        against = "" if mine["reference"].iloc[0] == "exact" else ", against the mean"
+        panel.set_title(f"{name} (d = {mine['d'].iloc[0]}{against})", fontsize=9)
+        panel.tick_params(labelsize=7)
+    labelled = {
+        label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=8)
+    figure.supxlabel(xlabel, fontsize=9)
+    figure.supylabel("mean squared error", fontsize=9)
+    return figure
+
+
+def _looks(series: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """The paper's methods in colours, its baseline in black, ours dashed."""
+    coloured = [line for line in series if line not in (*BEYOND, BASELINE)]
+    looks: dict[str, dict[str, Any]] = {line: {"color": SERIES[i % len(SERIES)]} for i, line in enumerate(coloured)}
+    looks[BASELINE] = {"color": DARK, "linewidth": 2.0}
+    for line, (colour, dashes) in zip(BEYOND, ((DARK, ":"), (GREY, "--"), ("#A00000", "--")), strict=True):
+        looks[line] = {"color": colour, "linestyle": dashes}
+    return looks
+
+
+def _draw_line(panel: Axes, mine: DataFrame, x: str, label: str, look: dict[str, Any]) -> None:
+    if mine.empty:
+        return
+    points = [(value, mean_interval(group["mse"].to_numpy())) for value, group in mine.groupby(x)]
+    at, intervals = zip(*points, strict=True)
+    panel.plot(at, [i.value for i in intervals], marker="o", markersize=2.5, label=label, **{"linewidth": 1.3, **look})
+    panel.fill_between(
+        at, [i.low for i in intervals], [i.high for i in intervals], color=look["color"], alpha=0.18, linewidth=0
+    )
+
+
+def means_table(table: DataFrame, *, series: tuple[str, ...]) -> DataFrame:
+    """Mean errors at the largest number of orderings that all lines of a data set have."""
+    import pandas as pd
+
+    table = chosen_reference(table)
+    lines = []
+    for name in datasets_of(table):
+        mine = table[table["dataset"] == name]
+        there = [line for line in series if (mine["series"] == line).any()]
+        n = max(set.intersection(*(set(mine[mine["series"] == line]["n"]) for line in there)))
+        cells = {line: _cell(mine[(mine["series"] == line) & (mine["n"] == n)]) for line in there}
+        lines.append({"data set": name, "n": n, **{line: cells.get(line, "–") for line in series}})
+    return pd.DataFrame(lines)
+
+
+def _cell(mine: DataFrame) -> str:
+    interval = mean_interval(mine["mse"].to_numpy())
+    if interval.value == 0.0:
+        return "0"
+    return f"{interval.value:.2e} ± {(interval.high - interval.low) / 2 / interval.value:.0%}"

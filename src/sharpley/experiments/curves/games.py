@@ -1,0 +1,78 @@
+"""The games of the evaluation: ten rows of a data set, explained for boosted trees or for a network."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from sharpley._typing import Floats, Orderings
+from sharpley.estimators.permutation import add_walks
+from sharpley.evaluation import CoalitionStore, evaluate, progress_bar
+from sharpley.experiments.constants import SEED
+from sharpley.experiments.datasets import Dataset, load
+from sharpley.experiments.models import make_task, train_mlp, train_xgboost
+from sharpley.experiments.networks import network_games
+from sharpley.games.trees import TreeGame
+from sharpley.protocols import RowGames
+
+TREES, NETWORK = "gbdt", "mlp"
+
+
+class CurveGames(NamedTuple):
+    """Games with their Shapley values, if known."""
+
+    games: RowGames
+    exact: Floats | None
+    """(rows, d)."""
+
+    @property
+    def d(self) -> int:
+        """Number of players."""
+        return self.games.d
+
+    def contributions(self, orderings: Orderings) -> Floats:
+        """Contributions of players along each ordering, (rows, n, d)."""
+        return (self.games if isinstance(self.games, TreeGame) else _Walker(self.games)).contributions(orderings)
+
+
+class _Walker:
+    """Contributions by evaluating the coalitions along orderings."""
+
+    def __init__(self, games: RowGames) -> None:
+        self._games = games
+
+    def contributions(self, orderings: Orderings) -> Floats:
+        ends = self._games.endpoints()
+        store = CoalitionStore(self._games.d)
+        walks = add_walks(store, orderings)
+        with progress_bar(False, 0) as bar:
+            rest = evaluate(self._games, np.arange(len(ends)), store.since(2), n_jobs=None, progress=bar)
+        values = np.concatenate([ends, rest], axis=1)[:, :, 0]
+        steps = np.diff(values[:, walks], axis=2)
+        return np.take_along_axis(steps, np.argsort(orderings, axis=1)[None], axis=2)
+
+
+@lru_cache(maxsize=2)  # cells come sorted by data set: a process makes each once
+def curve_games(
+    kind: str, dataset: str, rows: int, background: int, n_train: int, data: str | None, folder: str
+) -> CurveGames:
+    """Train the model and make its games."""
+    loaded = _first_rows(load(dataset, None if data is None else Path(data)), n_train)
+    if kind == TREES:
+        task = make_task(loaded, train_xgboost(loaded), rows=rows, background=background, seed=SEED)
+        trees = TreeGame(task.model, task.background, task.rows)
+        return CurveGames(trees, trees.shapley_values())
+    task = make_task(loaded, train_mlp(loaded), rows=rows, background=background, seed=SEED)
+    kept = Path(folder) / f"mlp-{dataset}-{rows}-{background}-{len(loaded.X)}.npz"
+    return CurveGames(*network_games(task, kept))
+
+
+def _first_rows(dataset: Dataset, n: int) -> Dataset:
+    """A random part of the rows to train on; all, if there are no more."""
+    if n >= len(dataset.X):
+        return dataset
+    chosen = np.random.default_rng(SEED).choice(len(dataset.X), size=n, replace=False)
+    return dataset._replace(X=dataset.X[chosen], y=dataset.y[chosen])

@@ -1,0 +1,86 @@
+"""Games of explaining a neural network: with few players all coalitions are evaluated once, then looked up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._typing import Coalitions, Floats
+from sharpley.estimators.exact import all_coalitions
+from sharpley.experiments.models import Task, margin
+from sharpley.games.tabular import MarginalGame
+from sharpley.plan import make_settings
+from sharpley.protocols import PairEvaluator, RowGames
+from sharpley.run import estimate_rows
+
+ENUMERABLE = 16  # players
+
+
+class NetworkGames(NamedTuple):
+    """The games of all rows, and their Shapley values if they are known."""
+
+    games: RowGames
+    exact: Floats | None
+    """(rows, d)."""
+
+
+def network_games(task: Task, kept: Path) -> NetworkGames:
+    """Games of a task; a table of all values is kept in a file, if there are players few enough."""
+    games = MarginalGame(margin(task.model), task.background, task.rows)
+    if games.d > ENUMERABLE:
+        return NetworkGames(games, None)
+    if not kept.exists():
+        coalitions = all_coalitions(games.d)
+        order = np.argsort(coalitions @ (2 ** np.arange(games.d)[::-1]))
+        write_arrays(kept, table=np.atleast_2d(games(coalitions[order])))
+    with np.load(kept) as arrays:
+        looked_up = TableGames(arrays["table"])
+    exact = estimate_rows(looked_up, make_settings("exact", 2**games.d, None, 0, progress=False)).values[:, :, 0]
+    return NetworkGames(looked_up, exact)
+
+
+@final
+class TableGames:
+    """Games whose values are looked up; see ``sharpley.protocols.RowGames``.
+
+    Parameters
+    ----------
+    table : (rows, 2^d) float
+        The binary digits of a column's number are its coalition's members, the last player's the lowest.
+    """
+
+    is_scalar = True
+    pairs_per_call = 65_536
+    predictions_per_value = 1
+
+    def __init__(self, table: Floats) -> None:
+        self._table = table
+        self.d = int(table.shape[1]).bit_length() - 1
+        self._digits = 2 ** np.arange(self.d)[::-1]
+
+    def endpoints(self) -> Floats:
+        """Values of the empty and of the full coalition."""
+        return self._table[:, [0, -1]][:, :, None]
+
+    def varying(self) -> Coalitions:
+        """All players may matter."""
+        return np.ones((len(self._table), self.d), dtype=bool)
+
+    def evaluator(self) -> PairEvaluator:
+        """Look values up."""
+
+        def values(rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
+            return np.asarray(self._table[rows, coalitions @ self._digits][:, None])
+
+        return values
+
+
+def write_arrays(path: Path, **arrays: Any) -> None:
+    """Write a file under another name first: another process may be reading, or writing the same."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{np.random.default_rng().integers(2**62)}.npz")
+    np.savez(temporary, **arrays)
+    temporary.replace(path)
