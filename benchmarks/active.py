@@ -9,11 +9,12 @@ pairs are chosen
 - active: hyperparameters are learnt from the values seen so far, by the pilot fit that all rows share; of 3,000
   candidates (random, spread evenly over sizes, all of a small size) the one is taken, again and again, whose
   value would lower the summed posterior variance of the Shapley values most;
-- half: one half as fixed, then the other as active.
+- half: one half as fixed, then the other as active;
+- unlearnt (with ``--unlearnt``, a table of its own): as active, but with the same hyperparameters for every game.
 
 The estimate is always the product's, with its error bars. Models are XGBoost on six data sets, with 10 rows, 100
 background rows and exact values in closed form; three classic games have closed forms too. Intervals are 95%
-bootstrap intervals over seeds, which are the same for all choices. Takes 20 minutes on one core.
+bootstrap intervals over seeds, which are the same for all choices. Takes 15 minutes on one core.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ FIRST, BUDGETS = 5, (10, 20)  # evaluations for each player
 POOL = 3000
 BATCHES = 4  # of each doubling: noise depends on how many pairs of a size there are, and is brought up to date
 SEEDS, SEEDS_OF_MANY, SEEDS_OF_ONE_GAME = 16, 10, 40
+UNLEARNT_SUM = 1.5  # of the players' scales
 
 
 class Problem(NamedTuple):
@@ -103,9 +105,9 @@ class Pairs:
             fresh = self._chooser.extend(self._mixture._quotas(self._asked))
             self.add(fresh[self.new(fresh)][:missing])
 
-    def extend_actively(self, total: int) -> None:
-        data = unit_data(self.problem, self.masks)
-        scales = learn(data)
+    def extend_actively(self, total: int, scales: Scales | None = None) -> None:
+        """By the process, up to a total; without hyperparameters they are learnt from the values."""
+        scales = scales or learn(unit_data(self.problem, self.masks))
         pool = self._pool()
         for goal in np.linspace(len(self.masks), total, BATCHES + 1).round().astype(int)[1:]:
             count = min(goal - len(self.masks), len(pool))
@@ -164,6 +166,11 @@ def learn(unit: PairData) -> Scales:
     games = np.arange(min(gp.PILOTS, unit.odd.shape[1]))
     pairs = gp.PILOT_PAIRS if unit.d < gp.MANY_PLAYERS else gp.PILOT_PAIRS_OF_MANY
     return gp._learn(unit, np.abs(linear.values), games, pairs, gp.PILOT_ITERATIONS, start=None)
+
+
+def unlearnt(d: int) -> Scales:
+    """Hyperparameters for any game: no player is special, and interactions of low order matter most."""
+    return Scales(np.full(d, UNLEARNT_SUM / d), interactions=1.0, sizes=0.01, linear_by_size=0.01, noise=0.01)
 
 
 def most_telling(signs: np.ndarray, pool: np.ndarray, scales: Scales, count: int) -> np.ndarray:
@@ -267,7 +274,11 @@ def choose_half(pairs: Pairs, total: int) -> None:
     pairs.extend_actively(total)
 
 
-CHOICES = {"fixed": choose_fixed, "active": choose_actively, "half": choose_half}
+def choose_unlearnt(pairs: Pairs, total: int) -> None:
+    pairs.extend_actively(total, unlearnt(pairs.problem.d))
+
+
+CHOICES = {"fixed": choose_fixed, "active": choose_actively, "half": choose_half, "unlearnt": choose_unlearnt}
 
 
 class Outcome(NamedTuple):
@@ -315,82 +326,83 @@ def ratio(errors: np.ndarray, reference: np.ndarray) -> tuple[float, float, floa
     return errors.mean() / reference.mean(), *np.quantile(drawn, [0.025, 0.975])
 
 
-HEAD = (
-    "data set or game",
-    "d",
-    "seeds",
-    "evaluations",
-    "error, fixed",
-    "active ÷ fixed",
-    "half ÷ fixed",
-    "coverage: fixed",
-    "active",
-    "half",
-    "middle sizes: fixed",
-    "active",
-    "seconds to choose: fixed",
-    "active",
-    "times",
-)
+def head(others: tuple[str, ...]) -> tuple[str, ...]:
+    return (
+        "data set or game",
+        "d",
+        "seeds",
+        "evaluations",
+        "error, fixed",
+        *(f"{choice} ÷ fixed" for choice in others),
+        "coverage: fixed",
+        *others,
+        "middle sizes: fixed",
+        others[0],
+        "seconds to choose: fixed",
+        others[0],
+        "times",
+    )
 
 
-def lines_of(problem: Problem, runs: dict[str, np.ndarray]) -> Iterator[tuple[str, dict[str, float]]]:
+def lines_of(problem: Problem, runs: dict[str, np.ndarray]) -> Iterator[tuple[str, list[float]]]:
     """A line of the table, and the ratios in it, for each budget; runs are (seeds, budgets, fields of Outcome)."""
     for i, budget in enumerate(BUDGETS):
-        at = {choice: outcomes[:, i] for choice, outcomes in runs.items()}
-        ratios = {choice: ratio(at[choice][:, 0], at["fixed"][:, 0]) for choice in ("active", "half")}
-        mean = {choice: Outcome(*values.mean(axis=0)) for choice, values in at.items()}
+        reference, *others = (outcomes[:, i] for outcomes in runs.values())
+        ratios = [ratio(values[:, 0], reference[:, 0]) for values in others]
+        mean = [Outcome(*values.mean(axis=0)) for values in (reference, *others)]
         cells = [
             problem.name,
             str(problem.d),
             str(problem.seeds),
             f"{budget} d",
-            f"{mean['fixed'].error:.1e}",
-            *(f"{r:.2f} ({low:.2f}–{high:.2f})" for r, low, high in ratios.values()),
-            *(f"{mean[choice].coverage:.3f}" for choice in CHOICES),
-            *(f"{mean[choice].share_middle:.0%}" for choice in ("fixed", "active")),
-            *(f"{mean[choice].seconds:.3f}" for choice in ("fixed", "active")),
-            f"{mean['active'].seconds / mean['fixed'].seconds:.0f}",
+            f"{mean[0].error:.1e}",
+            *(f"{r:.2f} ({low:.2f}–{high:.2f})" for r, low, high in ratios),
+            *(f"{outcome.coverage:.3f}" for outcome in mean),
+            *(f"{outcome.share_middle:.0%}" for outcome in mean[:2]),
+            *(f"{outcome.seconds:.3f}" for outcome in mean[:2]),
+            f"{mean[1].seconds / mean[0].seconds:.0f}",
         ]
-        yield "| " + " | ".join(cells) + " |", {choice: r[0] for choice, r in ratios.items()}
+        yield "| " + " | ".join(cells) + " |", [r[0] for r in ratios]
 
 
-def summary(ratios: list[dict[str, float]]) -> Iterator[str]:
-    for choice in ("active", "half"):
-        values = np.array([line[choice] for line in ratios])
+def summary(others: tuple[str, ...], ratios: list[list[float]]) -> Iterator[str]:
+    for choice, values in zip(others, np.array(ratios).T, strict=True):
         yield (
             f"\nGeometric mean of {choice} ÷ fixed over the lines: {np.exp(np.log(values).mean()):.2f}; "
             f"lower in {(values < 1).sum()} of {len(values)}, from {values.min():.2f} to {values.max():.2f}."
         )
 
 
-def run(problems: Iterator[Problem], out: Path) -> None:
+def run(problems: Iterator[Problem], others: tuple[str, ...], out: Path) -> None:
     lines, ratios = [], []
     for problem in problems:
         runs = {
-            choice: np.array([measure(problem, choice, seed) for seed in range(problem.seeds)]) for choice in CHOICES
+            choice: np.array([measure(problem, choice, seed) for seed in range(problem.seeds)])
+            for choice in ("fixed", *others)
         }
         for line, found in lines_of(problem, runs):
             lines.append(line)
             ratios.append(found)
             print(line, flush=True)
+    columns = head(others)
     words = [
         "Errors are mean squared errors over mean φ²; ratios are of mean errors over seeds, with 95% bootstrap "
         "intervals. Coverage is that of 95% intervals. Middle sizes: the share of the pairs added after 5 d "
         "evaluations whose smaller member has more than 3d/8 players. Seconds to choose those pairs include learning "
         "the hyperparameters, but no evaluation.",
         "",
-        "| " + " | ".join(HEAD) + " |",
-        "|---|" + "--:|" * (len(HEAD) - 1),
+        "| " + " | ".join(columns) + " |",
+        "|---|" + "--:|" * (len(columns) - 1),
     ]
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text("\n".join([*words, *lines, "", *summary(ratios)]) + "\n", encoding="utf-8")
+    out.write_text("\n".join([*words, *lines, *summary(others, ratios)]) + "\n", encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, default=Path("docs/results/active.md"))
+    parser.add_argument("--unlearnt", action="store_true", help="compare the choice with hyperparameters not learnt")
     parser.add_argument("--quick", action="store_true", help="two seeds on generated data, to see that it works")
     options = parser.parse_args(arguments)
     seeds = 2 if options.quick else None
@@ -401,7 +413,7 @@ def main(arguments: list[str] | None = None) -> None:
         for name in names:
             yield data_problem(name, options.data, seeds)
 
-    run(problems(), options.out)
+    run(problems(), ("unlearnt",) if options.unlearnt else ("active", "half"), options.out)
 
 
 if __name__ == "__main__":
