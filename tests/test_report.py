@@ -235,6 +235,20 @@ def test_durations_are_for_readers(seconds, text):
     assert duration(seconds) == text
 
 
+def test_numbers_are_aligned_and_sentences_are_broken():
+    last = manifest.new_record("quick", 1.0, "", None)
+    table = pd.DataFrame(
+        {"n": ["1,000", "–"], "z": ["−0.1 ± 2e-3", "5 %"], "t": ["7 rows", "x"], "s": ["so " * 20, ""]}
+    )
+    text = page([Section(FAKES["last"], last, table=table)], last, 1)
+    assert re.findall(r"<th( class=\"\w+\")?>(\w)", text) == [
+        (' class="num"', "n"),
+        (' class="num"', "z"),
+        ("", "t"),
+        (' class="long"', "s"),
+    ]
+
+
 # The command line
 
 

@@ -200,7 +200,7 @@ def _table(table: DataFrame | None) -> str:
     if table is None:
         return ""
     rows = [[_text(value) for value in row] for row in table.itertuples(index=False, name=None)]
-    aligned = [' class="num"' if all(NUMBER.fullmatch(row[j]) for row in rows) else "" for j in range(table.shape[1])]
+    aligned = [_kind([row[j] for row in rows]) for j in range(table.shape[1])]
     head = "".join(f"<th{kind}>{escape(str(name))}</th>" for name, kind in zip(table.columns, aligned, strict=True))
     body = "\n".join(
         "<tr>" + "".join(f"<td{kind}>{escape(text)}</td>" for text, kind in zip(row, aligned, strict=True)) + "</tr>"
@@ -210,6 +210,13 @@ def _table(table: DataFrame | None) -> str:
     return (
         f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
     )
+
+
+def _kind(column: list[str]) -> str:
+    """Numbers are aligned to the right, sentences may be broken."""
+    if all(NUMBER.fullmatch(text) for text in column):
+        return ' class="num"'
+    return ' class="long"' if max(map(len, column)) > 32 else ""
 
 
 def _text(value: Any) -> str:
