@@ -81,7 +81,7 @@ def test_kernels_on_the_command_line(tmp_path):
         (("discrepancy", "-"), "- is empty"),
         (
             ("reproduce", "table-9"),
-            "unknown experiment 'table-9'; choose one of 'table-discrepancy'",
+            "unknown exhibit 'table-9'; choose one of 'all', ",
         ),
     ],
 )

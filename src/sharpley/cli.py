@@ -94,17 +94,41 @@ def discrepancy_command(
 
 @app.command()
 def reproduce(
-    name: Annotated[str, typer.Argument(help="table-discrepancy")],
-    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("results"),
-    trials: Annotated[int, typer.Option(help="Independent trials of each cell.")] = 25,
+    names: Annotated[list[str], typer.Argument(metavar="NAME...|all", help="Figures and tables, listed above.")],
+    preset: Annotated[str, typer.Option(help="Sizes of the runs: quick, laptop or paper.")] = "laptop",
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one on each core. Results do not depend on it.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for results; finished cells in it are not computed again.")] = Path(
+        "results"
+    ),
+    data: Annotated[Path | None, typer.Option(help="Folder with the data sets; else they are downloaded.")] = None,
+    trials: Annotated[int, typer.Option(hidden=True)] = 25,
 ) -> None:
-    """Run an experiment of the paper and write its table."""
-    from sharpley.experiments import EXPERIMENTS
+    """Make figures and tables of the paper anew, and a page that shows them.
+
+    Geometry: cayley-graph-3, cayley-graph-4, voronoi-cells, orthogonal-codes,
+    kendall-distribution, kendall-bounds, sobol-sphere, sobol-histogram.
+
+    Tables: complexity, datasets, table-discrepancy.
+
+    Evaluation: existing-gbdt, proposed-gbdt, proposed-mlp, lambda-gbdt,
+    lambda-mlp, argmax-samples, kernels.
+
+    The page, report.html, shows all that is in the folder, and what was found
+    of the paper's claims. A run that was interrupted goes on where it stopped.
+    """
+    from sharpley.experiments import EXPERIMENTS, all_exhibits
+    from sharpley.experiments.reproduce import reproduce as run
 
     with _plain_errors():
-        check_choice("experiment", name, EXPERIMENTS)
-        for path in EXPERIMENTS[name](out, trials=trials):
-            typer.echo(f"wrote {path}")
+        if names == ["table-discrepancy"] and "table-discrepancy" not in all_exhibits():  # until it is an exhibit
+            for path in EXPERIMENTS["table-discrepancy"](out, trials=trials):
+                typer.echo(f"wrote {path}")
+            return
+        outcome = run(names, out, preset=preset, jobs=jobs, data=data)
+    typer.echo(f"Page: {outcome.page.resolve().as_uri()}")
+    if outcome.failed:
+        typer.echo(f"sharpley: could not make {', '.join(outcome.failed)}", err=True)
+        raise typer.Exit(1)
 
 
 @app.command()
