@@ -30,6 +30,14 @@ class Preset:
         Random orthonormal bases.
     n_scrambles : int
         Independent scramblings of a Sobol' sequence, and as many random samples to compare with.
+    n_trials : int
+        Independent trials of each cell of the table of discrepancies.
+    table_d, table_n : int
+        Largest number of players and of orderings in the table of discrepancies.
+    n_doublings : int
+        How often the number of orderings is doubled where times are measured.
+    n_repetitions : int
+        Measurements of each time.
     """
 
     name: str
@@ -37,6 +45,11 @@ class Preset:
     n_scatter: int
     n_bases: int
     n_scrambles: int
+    n_trials: int
+    table_d: int
+    table_n: int
+    n_doublings: int
+    n_repetitions: int
 
 
 @dataclass(frozen=True)
