@@ -9,7 +9,7 @@ from sharpley.experiments.exhibits import Context, Exhibit, Finding, Verdict
 from sharpley.experiments.tables.printed import DATA
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 
 def compute(context: Context) -> DataFrame:
@@ -51,35 +51,33 @@ def tabulate(table: DataFrame) -> DataFrame:
                 f"{mean:.1%} positive" if task == "classification" else f"mean {mean:.6g}"
                 for mean, task in zip(table["target_mean"], table["task"], strict=True)
             ],
-            "note": table["note"].fillna(""),  # an empty note comes back from a CSV as NaN
+            "note": [_text(note) for note in table["note"]],
         }
     )
+
+
+def _text(note: object) -> str:
+    """A note; an empty one comes back from a CSV as NaN."""
+    return note if isinstance(note, str) else ""
 
 
 def findings(table: DataFrame) -> list[Finding]:
     """Rows, and columns with tasks."""
     rows = table["rows"] == table["paper_rows"]
     others = (table["columns"] == table["paper_columns"]) & (table["task"] == table["paper_task"])
-    shape = " × ".join
-    wrong = [
-        f"{row.name} is {shape([f'{row.rows:,}', str(row.columns)])} {row.task}"
-        + (f" ({row.note})" if isinstance(row.note, str) and row.note else "")
-        for row in table[~(rows & others)].itertuples(index=False)
-    ]
     return [
-        _finding("The printed numbers of rows.", int(rows.sum()), len(table), wrong),
-        _finding(
-            "The printed numbers of columns and tasks.",
-            int(others.sum()),
-            len(table),
-            wrong if not others.all() else [],
-        ),
+        _finding("The printed numbers of rows.", table, rows),
+        _finding("The printed numbers of columns and tasks.", table, others),
     ]
 
 
-def _finding(claim: str, agree: int, total: int, wrong: list[str]) -> Finding:
-    verdict: Verdict = "holds" if agree == total else "holds in part" if agree else "does not hold"
-    return Finding(claim, verdict, "; ".join([f"true of {agree} of {total} data sets", *wrong]))
+def _finding(claim: str, table: DataFrame, right: Series) -> Finding:
+    verdict: Verdict = "holds" if right.all() else "holds in part" if right.any() else "does not hold"
+    wrong = [
+        f"{row.name} is {row.rows:,} × {row.columns} {row.task}" + (f" ({_text(row.note)})" if _text(row.note) else "")
+        for row in table[~right].itertuples(index=False)
+    ]
+    return Finding(claim, verdict, "; ".join([f"true of {right.sum()} of {len(table)} data sets", *wrong]))
 
 
 DATA_SETS = Exhibit(
