@@ -15,7 +15,8 @@ from sharpley import (
     permutation_mean,
     shapley_values,
 )
-from sharpley.experiments.tables.discrepancy import METHODS, measure
+from sharpley.experiments.tables.discrepancy import measure
+from sharpley.experiments.tables.printed import METHODS
 from sharpley.games import Airport, UnanimitySum
 from sharpley.permutations import as_orderings
 from sharpley.samplers import minimise

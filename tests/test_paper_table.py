@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sharpley.experiments.tables.discrepancy import METHODS, measure
-from sharpley.experiments.tables.printed import discrepancies
+from sharpley.experiments.tables.discrepancy import measure
+from sharpley.experiments.tables.printed import METHODS, discrepancies
 
 TRIALS = 25
 CELLS = discrepancies()

@@ -22,7 +22,6 @@ from sharpley.quadrature import discrepancy as discrepancy_of
 
 TINY = replace(PRESETS["quick"], table_d=10, table_n=10, n_doublings=1, n_repetitions=2)
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
-OTHERS = ("orthogonal", "sobol", "herding", "sbq")
 
 
 def from_csv(table):
@@ -249,6 +248,15 @@ def test_exponents_other_than_the_papers_are_found_out():
         "sbq: time O(n³) in the number of orderings.": "holds in part",
     }
     assert "triangular solve" in complexity.findings(other)[-1].evidence
+
+
+@pytest.mark.parametrize(("quadratic", "expected"), [(600, "holds"), (1500, "holds in part")])
+def test_an_exponent_may_be_reached_at_the_end(quadratic, expected):
+    """Terms of lower order hide it at small n; the claim is for large n."""
+    table = times(EXPONENTS, noise=0.0)
+    table["seconds"] += np.where(table["method"] == "sbq", 1e-9 * table["d"] * quadratic * table["n"] ** 2.0, 0)
+    assert complexity.slopes(table)["sbq", 10].value < 3 - complexity.TOLERANCE
+    assert verdict("complexity", table, "sbq") == expected
 
 
 def test_noise_alone_confirms_nothing():

@@ -19,7 +19,7 @@ PRESETS: dict[str, Preset] = {
             n_trials=2,
             table_d=50,
             table_n=100,
-            n_doublings=3,
+            n_doublings=2,
             n_repetitions=2,
         ),
         Preset(
@@ -32,7 +32,7 @@ PRESETS: dict[str, Preset] = {
             table_d=200,
             table_n=1_000,
             n_doublings=5,
-            n_repetitions=5,
+            n_repetitions=3,
         ),
         Preset(
             "paper",
@@ -43,7 +43,7 @@ PRESETS: dict[str, Preset] = {
             n_trials=25,
             table_d=200,
             table_n=1_000,
-            n_doublings=6,
+            n_doublings=5,
             n_repetitions=7,
         ),
     )

@@ -19,8 +19,8 @@ from sharpley._typing import Floats, Orderings
 from sharpley.experiments.cells import Cell, Rows, run_cells
 from sharpley.experiments.exhibits import Context, Exhibit
 from sharpley.experiments.style import DARK, GREY, SERIES, new_figure
-from sharpley.experiments.tables.claims import findings, seconds_note
-from sharpley.experiments.tables.printed import Printed, discrepancies
+from sharpley.experiments.tables.claims import DESIGN, findings, seconds_note
+from sharpley.experiments.tables.printed import METHODS, Printed, discrepancies
 from sharpley.kernels import Mallows
 from sharpley.quadrature import discrepancy
 from sharpley.samplers import SAMPLERS
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 TITLE = "Discrepancy of permutation samples (Mallows kernel, λ = 4)"
 DIMENSIONS = (10, 50, 200)
 SIZES = (10, 100, 1000)
-METHODS = ("antithetic", "orthogonal", "sobol", "herding", "sbq")
-DESIGN = "design"
 KERNEL = Mallows(4.0)
 COLOURS = dict(zip((*METHODS, DESIGN), (*SERIES[:5], DARK), strict=True))
 MARKERS = dict(zip((*METHODS, DESIGN), "osD^v*", strict=True))

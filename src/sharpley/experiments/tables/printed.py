@@ -7,6 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+METHODS = ("antithetic", "orthogonal", "sobol", "herding", "sbq")
+"""Of Table 4."""
+
 
 class Printed(NamedTuple):
     """A cell of the paper's Table 4."""
