@@ -26,28 +26,19 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 from scipy.special import stdtrit
 
 from sharpley.estimators import gp
-from sharpley.estimators.gp_fit import JITTER
-from sharpley.estimators.gp_posterior import FREE, _gram, with_full_coalition
-from sharpley.estimators.odd_kernel import (
-    Scales,
-    fixed_parts,
-    shapley_of_interactions,
-    shapley_of_linear_by_size,
-)
+from sharpley.estimators.odd_kernel import Scales
 from sharpley.estimators.paired import PairData
-from sharpley.estimators.pairs import PairChooser, class_sizes, quotas
-from sharpley.estimators.regression import PairRegression
+from sharpley.estimators.pairs import PairChooser, class_sizes
+from sharpley.estimators.telling import candidates, most_telling
 from sharpley.experiments.datasets import load
 from sharpley.experiments.models import make_task, train_xgboost
 from sharpley.games import Airport, TreeGame, UnanimitySum, WeightedVoting
 
 DATA = ("cal_housing", "make_regression", "bank", "breast_cancer", "year", "adult")
 FIRST, BUDGETS = 5, (10, 20)  # evaluations for each player
-POOL = 3000
 BATCHES = 4  # of each doubling: noise depends on how many pairs of a size there are, and is brought up to date
 SEEDS, SEEDS_OF_MANY, SEEDS_OF_ONE_GAME = 16, 10, 40
 UNLEARNT_SUM = 1.5  # of the players' scales
@@ -108,10 +99,10 @@ class Pairs:
     def extend_actively(self, total: int, scales: Scales | None = None) -> None:
         """By the process, up to a total; without hyperparameters they are learnt from the values."""
         scales = scales or learn(unit_data(self.problem, self.masks))
-        pool = self._pool()
+        pool = candidates(self.problem.d, self.masks, self.rng)
         for goal in np.linspace(len(self.masks), total, BATCHES + 1).round().astype(int)[1:]:
             count = min(goal - len(self.masks), len(pool))
-            chosen = most_telling(np.where(self.masks, 1.0, -1.0), np.where(pool, 1.0, -1.0), scales, count)
+            chosen = most_telling(self.masks, pool, scales, count)
             self.add(pool[chosen])
             pool = np.delete(pool, chosen, axis=0)
 
@@ -121,27 +112,6 @@ class Pairs:
     def add(self, masks: np.ndarray) -> None:
         self._known.update(row.tobytes() for row in np.packbits(masks, axis=1))
         self.masks = np.concatenate([self.masks, masks])
-
-    def _pool(self) -> np.ndarray:
-        """Candidates that were not chosen yet."""
-        counts = quotas(self.problem.d, POOL + len(self.masks))
-        parts = [random_pairs(self.problem.d, k, int(m), self.rng) for k, m in enumerate(counts, start=1)]
-        pool = np.concatenate(parts)
-        pool = pool[self.new(pool)]
-        return pool[self.rng.permutation(len(pool))[:POOL]]
-
-
-def random_pairs(d: int, k: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Distinct random pairs of the class of size k."""
-    masks = np.empty((0, d), dtype=bool)
-    while len(masks) < count:
-        members = np.argpartition(rng.random((4 * count, d)), k - 1, axis=1)[:, :k]
-        fresh = np.zeros((len(members), d), dtype=bool)
-        np.put_along_axis(fresh, members, True, axis=1)
-        if 2 * k == d:
-            fresh ^= ~fresh[:, :1]  # one name for a pair, as in the product
-        masks = np.unique(np.concatenate([masks, fresh]), axis=0)
-    return masks[rng.permutation(len(masks))[:count]]
 
 
 def unit_data(problem: Problem, masks: np.ndarray) -> PairData:
@@ -161,101 +131,13 @@ def pair_data(problem: Problem, masks: np.ndarray) -> PairData:
 
 
 def learn(unit: PairData) -> Scales:
-    """The hyperparameters that all rows share, from the product's pilot fit."""
-    linear = PairRegression(unit.signs).fit(unit.odd, unit.delta)
-    games = np.arange(min(gp.PILOTS, unit.odd.shape[1]))
-    pairs = gp.PILOT_PAIRS if unit.d < gp.MANY_PLAYERS else gp.PILOT_PAIRS_OF_MANY
-    return gp._learn(unit, np.abs(linear.values), games, pairs, gp.PILOT_ITERATIONS, start=None)
+    """The hyperparameters that all rows share."""
+    return gp.learn_from_pilots(unit).scales
 
 
 def unlearnt(d: int) -> Scales:
     """Hyperparameters for any game: no player is special, and interactions of low order matter most."""
     return Scales(np.full(d, UNLEARNT_SUM / d), interactions=1.0, sizes=0.01, linear_by_size=0.01, noise=0.01)
-
-
-def most_telling(signs: np.ndarray, pool: np.ndarray, scales: Scales, count: int) -> np.ndarray:
-    """Greedy choice of candidates, given the pairs that were seen; returns their positions in the pool."""
-    uncertainty = Uncertainty(signs, pool, scales, count)
-    return np.array([uncertainty.take() for _ in range(count)], dtype=int)
-
-
-class Uncertainty:
-    """Posterior covariances of the candidates' odd values and the Shapley values, updated as candidates are taken.
-
-    The linear part is free, as in ``gp_posterior``. A covariance of two candidates a, b is K₀(a, b) − U_a·U_b +
-    B_a·B_b: the columns of U are K₀ between pairs and candidate, whitened, those of B stand for what is not
-    known of the linear part. Every candidate that is taken adds a row to U.
-    """
-
-    def __init__(self, signs: np.ndarray, pool: np.ndarray, scales: Scales, more: int) -> None:
-        d = pool.shape[1]
-        self._pool, self._scales = pool, scales
-        seen, noise, self._noise = noises(signs, pool)
-        gram = kernel(seen, seen, scales)
-        gram[np.diag_indices(len(seen))] += scales.noise * noise + JITTER
-        factor = cholesky(gram, lower=True)
-        columns = [kernel(seen, pool, scales), shapley_of_kernel(seen, scales).T, seen]
-        whitened = solve_triangular(factor, np.concatenate(columns, axis=1), lower=True)
-        of_pool, of_shapley, of_signs = np.split(whitened, [len(pool), len(pool) + d], axis=1)
-        information = cholesky(of_signs.T @ of_signs + d / FREE * np.eye(d), lower=True)
-        self._slopes = solve_triangular(information, pool.T - of_signs.T @ of_pool, lower=True)
-        slopes_of_shapley = solve_triangular(information, 2.0 * np.eye(d) - of_signs.T @ of_shapley, lower=True)
-        self._known = np.empty((len(seen) + more, len(pool)))
-        self._known[: len(seen)] = of_pool
-        self._rank = len(seen)
-        self._noise = scales.noise * self._noise + JITTER
-        self.links = shapley_of_kernel(pool, scales) - of_shapley.T @ of_pool + slopes_of_shapley.T @ self._slopes
-        self._variances = own_kernel(pool, scales) - (of_pool**2).sum(axis=0) + (self._slopes**2).sum(axis=0)
-        self._free = np.ones(len(pool), dtype=bool)
-
-    def gains(self) -> np.ndarray:
-        """By how much the value of each candidate would lower the sum of the variances of all Shapley values."""
-        gains = (self.links**2).sum(axis=0) / (np.maximum(self._variances, 0.0) + self._noise)
-        return np.where(self._free, gains, -1.0)
-
-    def take(self) -> int:
-        """Take the best candidate and condition on it."""
-        best = int(np.argmax(self.gains()))
-        known = self._known[: self._rank]
-        column = kernel(self._pool, self._pool[best : best + 1], self._scales)[:, 0]
-        column += self._slopes[:, best] @ self._slopes - known[:, best] @ known
-        total = max(self._variances[best], 0.0) + self._noise[best]
-        self.links -= np.outer(self.links[:, best], column / total)
-        self._variances -= column**2 / total
-        self._known[self._rank] = column / np.sqrt(total)
-        self._rank += 1
-        self._free[best] = False
-        return best
-
-
-def noises(signs: np.ndarray, pool: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The pairs with the full coalition, their noise as in the product, and that of the candidates if they joined."""
-    nothing = np.zeros((len(signs), 1))
-    seen, _, noise = with_full_coalition(PairData(signs, nothing, nothing, np.zeros(1)))
-    d = signs.shape[1]
-    sizes, candidate_sizes = (signs > 0).sum(axis=1), (pool > 0).sum(axis=1)
-    present = np.bincount(sizes, minlength=d // 2 + 1)
-    every = np.arange(d // 2 + 1)
-    inverse = every * (d - every) / np.where(2 * every == d, 1.0, 2.0)
-    scale = (inverse * present)[sizes].mean()
-    return seen, noise, (inverse * (present + 1))[candidate_sizes] / scale
-
-
-def kernel(z: np.ndarray, t: np.ndarray, scales: Scales) -> np.ndarray:
-    return _gram(z, t, scales, fixed_parts(z, t))
-
-
-def own_kernel(z: np.ndarray, scales: Scales) -> np.ndarray:
-    """The kernel of each coalition with itself, which depends on its size alone."""
-    d = z.shape[1]
-    of_each_size = np.where(np.tri(d + 1, d, -1) > 0, 1.0, -1.0)
-    return np.diagonal(kernel(of_each_size, of_each_size, scales))[(z > 0).sum(axis=1)]
-
-
-def shapley_of_kernel(z: np.ndarray, scales: Scales) -> np.ndarray:
-    """Of the kernel's columns, without the linear part, (d, n)."""
-    interactions = scales.interactions * shapley_of_interactions(z, scales.players)
-    return interactions + scales.linear_by_size * shapley_of_linear_by_size(z)
 
 
 # --- measurement
@@ -312,7 +194,7 @@ def n_pairs(d: int, per_player: int) -> int:
 def errors(problem: Problem, masks: np.ndarray) -> tuple[float, float]:
     """Relative mean squared error of the product's estimate, and coverage of its 95% intervals."""
     unit, sizes = gp.unit_sized(pair_data(problem, masks))
-    found = gp.estimate_games(unit)
+    found = gp.estimate_games(unit, gp.learn_from_pilots(unit))
     misses = found.values * sizes - problem.exact.T
     half_widths = stdtrit(found.degrees_of_freedom, 0.975) * np.sqrt(found.variances) * sizes
     held = np.abs(misses) <= half_widths + 1e-12

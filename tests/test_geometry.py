@@ -75,7 +75,8 @@ def test_presets_differ_in_sizes_only_and_grow():
     assert list(PRESETS) == ["quick", "laptop", "paper"]
     quick, laptop, paper = (np.array(astuple(preset)[1:]) for preset in PRESETS.values())
     assert (quick < laptop).all()
-    assert (laptop < paper).all()
+    assert (laptop <= paper).all()  # some laptop runs are the paper's already
+    assert (laptop < paper).any()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from sharpley.experiments.table_discrepancy import METHODS, _measure, _paper_cells
+from sharpley.experiments.tables.discrepancy import measure
+from sharpley.experiments.tables.printed import METHODS, discrepancies
 
 TRIALS = 25
-CELLS = _paper_cells()
+CELLS = discrepancies()
 PARAMETERS = [
     pytest.param(cell, id="d{}-n{}-{}".format(*cell), marks=pytest.mark.slow if cell[1] > 100 else ()) for cell in CELLS
 ]
@@ -15,7 +16,7 @@ PARAMETERS = [
 @pytest.mark.parametrize("cell", PARAMETERS)
 def test_discrepancy_is_the_papers(cell):
     mean, std, _ = CELLS[cell]
-    ours = np.mean([_measure(*cell, seed=seed)[0] for seed in range(TRIALS)])
+    ours = np.mean([measure(*cell, seed=seed)[0] for seed in range(TRIALS)])
     # Both are means of 25 trials; the table is printed to three decimals.
     noise = 0.0005 + 4 * (std + 0.0005) * np.sqrt(2 / TRIALS)
     assert ours == pytest.approx(mean, abs=noise)

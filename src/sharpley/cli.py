@@ -101,7 +101,6 @@ def reproduce(
         "results"
     ),
     data: Annotated[Path | None, typer.Option(help="Folder with the data sets; else they are downloaded.")] = None,
-    trials: Annotated[int, typer.Option(hidden=True)] = 25,
 ) -> None:
     """Make figures and tables of the paper anew, and a page that shows them.
 
@@ -116,14 +115,9 @@ def reproduce(
     The page, report.html, shows all that is in the folder, and what was found
     of the paper's claims. A run that was interrupted goes on where it stopped.
     """
-    from sharpley.experiments import EXPERIMENTS, all_exhibits
     from sharpley.experiments.reproduce import reproduce as run
 
     with _plain_errors():
-        if names == ["table-discrepancy"] and "table-discrepancy" not in all_exhibits():  # until it is an exhibit
-            for path in EXPERIMENTS["table-discrepancy"](out, trials=trials):
-                typer.echo(f"wrote {path}")
-            return
         outcome = run(names, out, preset=preset, jobs=jobs, data=data)
     typer.echo(f"Page: {outcome.page.resolve().as_uri()}")
     if outcome.failed:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sharpley._typing import Floats, Orderings
 from sharpley.estimators.base import Estimator
-from sharpley.estimators.gp import MOST_PAIRS, posteriors, unit_sized
+from sharpley.estimators.gp import MOST_PAIRS, learn_from_pilots, posteriors, unit_sized
 from sharpley.estimators.paired import pair_data
 from sharpley.estimators.permutation import OrderingSource, add_walks, walk_moments
 from sharpley.evaluation import EMPTY, FULL, CoalitionStore
@@ -115,7 +115,7 @@ def _control(values: Floats, pairs: WalkedPairs, seen: NDArray[np.bool_]) -> Flo
     everywhere = np.concatenate([pairs.signs[_first_of_each(pairs.positions)], np.ones((1, unit.d))])
     positions = np.concatenate([pairs.positions[_first_of_each(pairs.positions)], [[FULL, EMPTY]]])
     columns = np.zeros((values.shape[1], unit.odd.shape[1]))
-    for games, found in posteriors(unit):
+    for games, found in posteriors(unit, learn_from_pilots(unit)):
         odd = (found.predict(everywhere) - everywhere @ found.values / 2.0) * sizes[games]
         columns[positions[:, :1], games] = odd
         columns[positions[:, 1:], games] = -odd

@@ -17,13 +17,14 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import Floats
+from sharpley._typing import RNG, Coalitions, Floats
 from sharpley.estimators.gp_fit import Sample, learn_scales
 from sharpley.estimators.gp_posterior import CHECKED, Conditioner, Posterior, with_full_coalition
 from sharpley.estimators.odd_kernel import Scales
 from sharpley.estimators.paired import PairData, PairedEstimator, as_games
 from sharpley.estimators.pairs import class_sizes, quotas
-from sharpley.estimators.regression import PairRegression
+from sharpley.estimators.regression import LeastSquares, PairRegression
+from sharpley.estimators.telling import candidates, most_telling
 from sharpley.statistics import Moments
 
 MANY_PLAYERS = 50
@@ -39,6 +40,11 @@ MOST_PAIRS = 3000
 class GaussianProcessEstimator(PairedEstimator):
     """Bayesian quadrature over coalitions: few evaluations go far, at the cost of some linear algebra."""
 
+    def __init__(self, d: int, *, rng: RNG = None) -> None:
+        super().__init__(d, rng=rng)
+        self._asked = 0  # pairs of the mixture, used or passed over
+        self._scales: Scales | None = None  # of the last estimate, for the choice of further pairs
+
     @property
     def _fewest_pairs(self) -> int:
         return min(self.d + 2, int(class_sizes(self.d).sum()))
@@ -49,9 +55,31 @@ class GaussianProcessEstimator(PairedEstimator):
         mixed = quotas(self.d, first, singletons=first >= 1.5 * self.d, middle=middle)
         return mixed if n_pairs == first else quotas(self.d, n_pairs, already=mixed)
 
-    def _batches(self, n_pairs: int) -> list[int]:
-        """The pairs that the process sees come first."""
-        return [MOST_PAIRS, n_pairs] if n_pairs > MOST_PAIRS > self._n_pairs else [n_pairs]
+    def _choose(self, wanted: int) -> Coalitions:
+        """The mixture; in a further batch half of it, and then what tells most by the scales found so far.
+
+        The pairs that the process sees come first.
+        """
+        seen = min(wanted, MOST_PAIRS) if self._n_pairs < MOST_PAIRS else wanted
+        missing = seen - self._n_pairs
+        if self._scales is None or self._n_pairs >= MOST_PAIRS:
+            return self._of_mixture(missing)
+        known = np.concatenate(self._members)
+        fixed = self._of_mixture(missing - missing // 2)
+        known = np.concatenate([known, fixed])
+        pool = candidates(self.d, known, self._rng)
+        return np.concatenate([fixed, pool[most_telling(known, pool, self._scales, missing // 2)]])
+
+    def _of_mixture(self, count: int) -> Coalitions:
+        """The next pairs of the mixture; those that were chosen otherwise are passed over."""
+        known = {row.tobytes() for part in self._members for row in np.packbits(part, axis=1)}
+        parts: list[Coalitions] = []
+        while (missing := count - sum(map(len, parts))) > 0:
+            self._asked += missing
+            fresh = self._chooser.extend(self._quotas(self._asked))
+            new = np.array([row.tobytes() not in known for row in np.packbits(fresh, axis=1)], dtype=bool)
+            parts.append(fresh[new][:missing])
+        return np.concatenate(parts) if parts else np.empty((0, self.d), dtype=bool)
 
     @staticmethod
     def work(d: int, budget: int, games: int) -> float:
@@ -65,7 +93,9 @@ class GaussianProcessEstimator(PairedEstimator):
     def estimate(self, values: Floats) -> Moments:
         """Posterior mean and variance of all games."""
         unit, sizes = unit_sized(self._data(values))
-        found = estimate_games(unit)
+        pilot = learn_from_pilots(unit.pairs(slice(MOST_PAIRS)))
+        self._scales = pilot.scales
+        found = estimate_games(unit, pilot)
         phi, variances = as_games(found.values * sizes, values), as_games(found.variances * sizes**2, values)
         return Moments(phi, variances, np.full_like(phi, found.degrees_of_freedom))
 
@@ -87,16 +117,32 @@ class Estimates(NamedTuple):
     degrees_of_freedom: float
 
 
-def estimate_games(unit: PairData) -> Estimates:
+class Pilot(NamedTuple):
+    """What games of unit size have in common."""
+
+    linear: LeastSquares
+    scales: Scales
+
+
+def learn_from_pilots(unit: PairData) -> Pilot:
+    """Fit the regression to all games, and hyperparameters to a few of them."""
+    linear = PairRegression(unit.signs).fit(unit.odd, unit.delta)
+    n_games = unit.odd.shape[1]
+    games = np.unique(np.linspace(0, n_games - 1, min(PILOTS, n_games)).round().astype(np.int64))
+    pairs = PILOT_PAIRS if unit.d < MANY_PLAYERS else PILOT_PAIRS_OF_MANY
+    return Pilot(linear, _learn(unit, np.abs(linear.values), games, pairs, PILOT_ITERATIONS, start=None))
+
+
+def estimate_games(unit: PairData, pilot: Pilot) -> Estimates:
     """Shapley values of games of unit size."""
     values, variances = np.empty((unit.d, unit.odd.shape[1])), np.empty((unit.d, unit.odd.shape[1]))
     seen, rest = unit.pairs(slice(MOST_PAIRS)), unit.pairs(slice(MOST_PAIRS, None))
     if len(rest.signs) == 0:
-        for games, found in posteriors(seen):
+        for games, found in posteriors(seen, pilot):
             values[:, games], variances[:, games] = found.values, found.variances
         return Estimates(values, variances, float(max(1, len(seen.signs) - unit.d)))
     correct = PairRegression(rest.signs)
-    for games, found in posteriors(seen):
+    for games, found in posteriors(seen, pilot):
         unexplained = rest.odd[:, games] - found.predict(rest.signs)
         at_full = found.predict(np.ones((1, unit.d)))[0]
         correction = correct.fit(unexplained, unit.delta[games] - at_full)
@@ -104,21 +150,16 @@ def estimate_games(unit: PairData) -> Estimates:
     return Estimates(values, variances, correction.degrees_of_freedom)
 
 
-def posteriors(unit: PairData) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
-    """Fit games of unit size; yields those that share hyperparameters together."""
-    n_games = unit.odd.shape[1]
-    linear = PairRegression(unit.signs).fit(unit.odd, unit.delta)
-    importance = np.abs(linear.values)
-    pilots = np.unique(np.linspace(0, n_games - 1, min(PILOTS, n_games)).round().astype(np.int64))
-    pairs = PILOT_PAIRS if unit.d < MANY_PLAYERS else PILOT_PAIRS_OF_MANY
-    scales = _learn(unit, importance, pilots, pairs, PILOT_ITERATIONS, start=None)
-    conditioner = Conditioner(unit, linear)
-    everyone = np.arange(n_games)
-    if n_games == 1 or n_games > REFITTED:
-        yield everyone, conditioner.posterior(everyone, scales)
+def posteriors(unit: PairData, pilot: Pilot) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
+    """Condition games of unit size; yields those that share hyperparameters together."""
+    conditioner = Conditioner(unit, pilot.linear)
+    everyone = np.arange(unit.odd.shape[1])
+    if len(everyone) == 1 or len(everyone) > REFITTED:
+        yield everyone, conditioner.posterior(everyone, pilot.scales)
         return
+    importance = np.abs(pilot.linear.values)
     for game in everyone[:, None]:
-        own = _learn(unit, importance, game, REFIT_PAIRS, REFIT_ITERATIONS, start=scales)
+        own = _learn(unit, importance, game, REFIT_PAIRS, REFIT_ITERATIONS, start=pilot.scales)
         yield game, conditioner.posterior(game, own)
 
 

@@ -64,7 +64,7 @@ class Posterior(NamedTuple):
 
     def predict(self, signs: Floats) -> Floats:
         """Odd values at further coalitions, (m, g)."""
-        return _gram(signs, self.signs, self.scales, fixed_parts(signs, self.signs)) @ self.alpha + signs @ self.slopes
+        return kernel(signs, self.signs, self.scales) @ self.alpha + signs @ self.slopes
 
 
 class Conditioner:
@@ -92,11 +92,10 @@ class Conditioner:
         signs, values = self._signs, self._odd[:, games]
         n, d = signs.shape
         tau2 = FREE if n > 1.5 * d else NEARLY_FREE
-        gram = _gram(signs, signs, scales, self._fixed)
+        gram = kernel(signs, signs, scales, self._fixed)
         gram[np.diag_indices(n)] += scales.noise * self._noise + JITTER
         factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-        shapley = scales.interactions * shapley_of_interactions(signs, scales.players)
-        shapley += scales.linear_by_size * shapley_of_linear_by_size(signs)
+        shapley = shapley_of_kernel(signs, scales)
 
         columns = [values, signs, shapley.T, np.eye(n)[:, self._checked]]
         solved = cho_solve(factor, np.concatenate(columns, axis=1), check_finite=False)
@@ -144,10 +143,17 @@ def _misfit(values: Floats, alpha: Floats, d: int) -> Floats:
     return np.maximum((values * alpha).sum(axis=0), 0.0) / max(1, len(values) - d)
 
 
-def _gram(z: Floats, t: Floats, scales: Scales, fixed: FixedParts) -> Floats:
-    """K₀ without noise, (n, m)."""
+def kernel(z: Floats, t: Floats, scales: Scales, fixed: FixedParts | None = None) -> Floats:
+    """K₀ without noise, (n, m); ``fixed`` are its fixed parts if they are known already."""
+    fixed = fixed_parts(z, t) if fixed is None else fixed
     gram = sinh_part(z, t, scales.players)
     gram *= scales.interactions
     gram += scales.sizes * fixed.sizes
     gram += scales.linear_by_size * fixed.linear_by_size
     return gram
+
+
+def shapley_of_kernel(z: Floats, scales: Scales) -> Floats:
+    """A₀: Shapley values of K₀'s columns at coalitions (n, d), (d, n)."""
+    interactions = scales.interactions * shapley_of_interactions(z, scales.players)
+    return interactions + scales.linear_by_size * shapley_of_linear_by_size(z)

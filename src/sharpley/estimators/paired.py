@@ -67,10 +67,6 @@ class PairedEstimator(Estimator):
     def _quotas(self, n_pairs: int) -> NDArray[np.int64]:
         """Pairs of each class for a total of ``n_pairs``."""
 
-    def _batches(self, n_pairs: int) -> list[int]:
-        """Totals to which pairs are chosen one after the other, up to ``n_pairs``."""
-        return [n_pairs]
-
     @property
     @abstractmethod
     def _fewest_pairs(self) -> int:
@@ -91,12 +87,16 @@ class PairedEstimator(Estimator):
         wanted = min((budget - 2) // 2, int(class_sizes(self.d).sum()))
         if wanted <= self._n_pairs:
             return False
-        for total in self._batches(wanted):
-            fresh = self._chooser.extend(self._quotas(total))
+        while self._n_pairs < wanted:
+            fresh = self._choose(wanted)
             self._members.append(fresh)
             self._positions.append(np.stack([store.add(fresh), store.add(~fresh)], axis=1))
-        self._n_pairs = wanted
+            self._n_pairs += len(fresh)
         return True
+
+    def _choose(self, wanted: int) -> Coalitions:
+        """Some of the pairs that are missing to a total of ``wanted``, in order: at least one."""
+        return self._chooser.extend(self._quotas(wanted))
 
     def _data(self, values: Floats) -> PairData:
         """Values of all games at the pairs: (r, m, k) -> data with r·k columns."""

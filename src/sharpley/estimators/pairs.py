@@ -77,6 +77,15 @@ def quotas(
     return counts.astype(np.int64)
 
 
+def random_members(d: int, k: int, keys: NDArray[np.float64]) -> Coalitions:
+    """Pairs of class k: in each the players with the k lowest of its keys, (m, d)."""
+    masks = np.zeros(keys.shape, dtype=bool)
+    np.put_along_axis(masks, np.argpartition(keys, k - 1, axis=1)[:, :k], True, axis=1)
+    if 2 * k == d:
+        masks ^= ~masks[:, :1]  # one name for a pair: the member with player 0
+    return masks
+
+
 class PairChooser:
     """Distinct pairs, chosen class by class; what was chosen stays.
 
@@ -139,12 +148,7 @@ class _Class:
         # A pair of the middle class holds every player once: there is nothing to balance.
         excess = np.zeros(self._d) if self._is_middle else self._uses - self._uses.mean()
         while True:
-            keys = self._rng.random((count, self._d)) + BIAS * excess
-            members = np.argpartition(keys, self._k - 1, axis=1)[:, : self._k]
-            masks = np.zeros((count, self._d), dtype=bool)
-            np.put_along_axis(masks, members, True, axis=1)
-            if self._is_middle:
-                masks ^= ~masks[:, :1]  # one name for a pair: the member with player 0
+            masks = random_members(self._d, self._k, self._rng.random((count, self._d)) + BIAS * excess)
             new = np.array([row.tobytes() not in self._known for row in np.packbits(masks, axis=1)])
             if new.any():
                 return masks[new]

@@ -61,8 +61,13 @@ class LeastSquares(NamedTuple):
 def class_weights(sizes: NDArray[np.int64], d: int) -> Floats:
     """Weights w = c_k / (k (d−k) m_k) of pairs with the given sizes, scaled to a mean of 1/w of 1."""
     present = np.bincount(sizes, minlength=d // 2 + 1)[sizes]
-    inverse = sizes * (d - sizes) * present / np.where(2 * sizes == d, 1.0, 2.0)
+    inverse = inverse_weights(sizes, present, d)
     return np.asarray(inverse.mean() / inverse)
+
+
+def inverse_weights(sizes: NDArray[np.int64], present: NDArray[np.int64], d: int) -> Floats:
+    """1/w = k (d−k) m_k / c_k of pairs of the given sizes k, of which ``present`` are there."""
+    return np.asarray(sizes * (d - sizes) * present / np.where(2 * sizes == d, 1.0, 2.0))
 
 
 class PairRegression:

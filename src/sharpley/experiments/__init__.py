@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from sharpley.experiments import table_discrepancy
 
 if TYPE_CHECKING:
     from sharpley.experiments.exhibits import Exhibit
@@ -33,15 +29,12 @@ ORDER = (
 )
 """Names as they follow each other in the paper."""
 
-# Replaced by an exhibit of the same name; until then ``sharpley reproduce table-discrepancy`` takes it from here.
-EXPERIMENTS: dict[str, Callable[..., list[Path]]] = {
-    "table-discrepancy": table_discrepancy.run,
-}
-
 
 def all_exhibits() -> dict[str, Exhibit]:
     """Every figure and table of the paper by its name, in the paper's order."""
+    from sharpley.experiments.curves import CURVES
     from sharpley.experiments.geometry import GEOMETRY
+    from sharpley.experiments.tables import TABLES
 
-    found = {**GEOMETRY}
+    found = {**GEOMETRY, **TABLES, **CURVES}
     return {name: found[name] for name in sorted(found, key=ORDER.index)}

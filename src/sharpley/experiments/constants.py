@@ -27,6 +27,10 @@ PRESETS: dict[str, Preset] = {
             n_few_players=100,
             n_many_players=20,
             n_network=10,
+            table_d=50,
+            table_n=100,
+            n_doublings=2,
+            n_repetitions=2,
         ),
         Preset(
             "laptop",
@@ -42,6 +46,10 @@ PRESETS: dict[str, Preset] = {
             n_few_players=1000,
             n_many_players=200,
             n_network=20,
+            table_d=200,
+            table_n=1_000,
+            n_doublings=5,
+            n_repetitions=3,
         ),
         Preset(
             "paper",
@@ -57,6 +65,10 @@ PRESETS: dict[str, Preset] = {
             n_few_players=5000,
             n_many_players=1000,
             n_network=100,
+            table_d=200,
+            table_n=1_000,
+            n_doublings=5,
+            n_repetitions=7,
         ),
     )
 }

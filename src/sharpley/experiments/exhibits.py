@@ -38,6 +38,12 @@ class Preset:
         The same for neural networks of more players than can be enumerated.
     n_few_players, n_many_players, n_network : int
         Orderings at most: with up to 50 players, with more, and for networks that cannot be enumerated.
+    table_d, table_n : int
+        Largest number of players and of orderings in the table of discrepancies.
+    n_doublings : int
+        How often the number of orderings is doubled where times are measured.
+    n_repetitions : int
+        Measurements of each time.
     """
 
     name: str
@@ -53,6 +59,10 @@ class Preset:
     n_few_players: int
     n_many_players: int
     n_network: int
+    table_d: int
+    table_n: int
+    n_doublings: int
+    n_repetitions: int
 
 
 @dataclass(frozen=True)

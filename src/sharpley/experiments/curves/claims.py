@@ -50,7 +50,7 @@ def about_proposed(table: DataFrame) -> list[Finding]:
             for one in ("herding", "sbq")
         ),
         _against(table, few, "sbq", "herding", "SBQ does better than herding with few players."),
-        _against(table, names, "orthogonal", "antithetic", "Orthogonal sampling beats antithetic sampling at larger n."),
+        _against(table, names, "orthogonal", "antithetic", "Orthogonal sampling beats antithetic at larger n."),
         _four_of_six(table),
         _against(
             table,
