@@ -47,7 +47,8 @@ def run_cells(
     """
     folder.mkdir(parents=True, exist_ok=True)
     missing = [cell for cell in cells if _read(folder, cell) is None]
-    _measure_all(measure, missing, folder, jobs, description, dict(context or {}))
+    if missing:
+        _measure_all(measure, missing, folder, jobs, description, dict(context or {}))
     return [{**cell, **row} for cell in cells for row in _read(folder, cell) or []]
 
 
