@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sharpley.plotting import require_matplotlib
@@ -41,3 +42,22 @@ def legend_below(ax: Axes, columns: int, title: str = "") -> None:
         fontsize=9,
         title_fontsize=9,
     )
+
+
+def log_numbers(ax: Axes, base: int = 10) -> None:
+    """A logarithmic x axis with plain numbers, few enough not to meet."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    ax.set_xscale("log", base=base)
+    ax.xaxis.set_major_locator(LogLocator(base=base, subs=(1.0, 2.0, 5.0) if base == 10 else (1.0,), numticks=20))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k" if x >= 1000 else f"{x:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def label_outer(panels: Sequence[Axes], columns: int, xlabel: str, ylabel: str) -> None:
+    """Name the axes of the lowest panel of each column and the first of each row."""
+    for index, panel in enumerate(panels):
+        if index + columns >= len(panels):
+            panel.set_xlabel(xlabel, fontsize=8)
+        if index % columns == 0:
+            panel.set_ylabel(ylabel, fontsize=8)

@@ -6,7 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharpley.experiments.bench.measure import OURS
-from sharpley.experiments.style import DARK, GREEN, ORANGE, PURPLE, SERIES, new_figure
+from sharpley.experiments.style import (
+    BLUE,
+    DARK,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    YELLOW,
+    label_outer,
+    log_numbers,
+    new_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +27,8 @@ if TYPE_CHECKING:
 
 HEADLINE = "gp"
 COLUMNS = 3  # of panels
-SHOWN_OURS = {"gp": ORANGE, "gp-unbiased": PURPLE, "regression": GREEN, "antithetic": DARK}
+SHOWN_OURS = {"gp": ORANGE, "gp-unbiased": "#A00000", "regression": GREEN, "antithetic": DARK}
+PEER_COLOURS = (BLUE, SKY, PURPLE, YELLOW, "#44AA99", "#882255", "#999933", GREY)
 WANTED = {10: 2.0, 50: 4.0}  # times below the best peer
 
 
@@ -111,7 +124,7 @@ def draw(lines: DataFrame, note: str) -> Figure:
         _draw_game(panel, lines[lines["game"] == game], looks)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    figure.supxlabel("evaluated coalitions", fontsize=9)
+    label_outer(list(panels[: len(games)]), COLUMNS, "evaluated coalitions", "relative error")
     return figure
 
 
@@ -120,7 +133,7 @@ def _looks(lines: DataFrame) -> dict[str, dict[str, Any]]:
     ours = {m: {"color": colour, "linewidth": 2.4 if m == HEADLINE else 1.4} for m, colour in SHOWN_OURS.items()}
     peers = [m for m in dict.fromkeys(lines["method"]) if m not in OURS]
     dashed = {
-        m: {"color": SERIES[i % len(SERIES)], "linestyle": (0, (4, 1 + i // len(SERIES) * 2)), "linewidth": 1.0}
+        m: {"color": PEER_COLOURS[i % len(PEER_COLOURS)], "linestyle": "--", "linewidth": 1.0}
         for i, m in enumerate(peers)
     }
     return ours | dashed
@@ -134,6 +147,7 @@ def _draw_game(panel: Axes, lines: DataFrame, looks: dict[str, dict[str, Any]]) 
         evaluations = mine["multiple"] * mine["d"] + 2
         panel.plot(evaluations, mine["error"], marker="o", markersize=2.5, label=method, **look)
         panel.fill_between(evaluations, mine["low"], mine["high"], color=look["color"], alpha=0.15, linewidth=0)
-    panel.set(xscale="log", yscale="log")
+    log_numbers(panel)
+    panel.set_yscale("log")
     panel.set_title(f"{lines['game'].iloc[0]} (d = {lines['d'].iloc[0]})", fontsize=9)
-    panel.tick_params(labelsize=7)
+    panel.tick_params(which="both", labelsize=7)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sharpley.experiments.curves.compare import chosen_reference, datasets_of
 from sharpley.experiments.intervals import mean_interval
-from sharpley.experiments.style import DARK, GREY, SERIES, new_figure
+from sharpley.experiments.style import DARK, GREY, SERIES, label_outer, log_numbers, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,8 @@ def draw_curves(table: DataFrame, note: str, *, title: str, series: tuple[str, .
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
         for line in series:
             _draw_line(panel, mine[mine["series"] == line], "marginal_evals", line, looks[line])
-        panel.set(xscale="log", yscale="log")
+        log_numbers(panel)
+        panel.set_yscale("log")
 
     return _panels(table, note, title, "marginal evaluations for a row", draw_panel)
 
@@ -35,8 +36,8 @@ def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
         scales = mine.assign(scale=mine["series"].str.removeprefix("λ = ").astype(float))
-        _draw_line(panel, scales, "scale", f"{int(mine['n'].max())} herded orderings", {"color": SERIES[0]})
-        panel.set_xscale("log", base=2)
+        _draw_line(panel, scales, "scale", "mean squared error of herding", {"color": SERIES[0]})
+        log_numbers(panel, base=2)
         panel.set_ylim(bottom=0)
         panel.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
 
@@ -54,15 +55,15 @@ def _panels(table: DataFrame, note: str, title: str, xlabel: str, draw_panel: An
     for name, panel in zip(names, panels, strict=False):
         mine = table[table["dataset"] == name]
         draw_panel(panel, mine)
+        herded = f", n = {mine['n'].iloc[0]}" if mine["n"].nunique() == 1 else ""
         against = "" if mine["reference"].iloc[0] == "exact" else ", against the mean"
-        panel.set_title(f"{name} (d = {mine['d'].iloc[0]}{against})", fontsize=9)
-        panel.tick_params(labelsize=7)
+        panel.set_title(f"{name} (d = {mine['d'].iloc[0]}{herded}{against})", fontsize=9)
+        panel.tick_params(which="both", labelsize=7)
     labelled = {
         label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
     }
     figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=8)
-    figure.supxlabel(xlabel, fontsize=9)
-    figure.supylabel("mean squared error", fontsize=9)
+    label_outer(list(panels[: len(names)]), COLUMNS, xlabel, "mean squared error")
     return figure
 
 
