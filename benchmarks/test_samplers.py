@@ -92,8 +92,10 @@ def test_import(benchmark, module):
 
 def test_scripts_run(tmp_path):
     """Every script at its smallest: they cannot rot."""
+    import active
     import design_error
     import designs
+    import gp_time
     import intervals
     import overhead
 
@@ -105,5 +107,8 @@ def test_scripts_run(tmp_path):
 
     overhead.main(["--quick", "--out", str(tmp_path / "overhead.md")])
     assert "| shap Permutation | 8 |" in (tmp_path / "overhead.md").read_text()
+    active.main(["--quick", "--out", str(tmp_path / "active.md")])
+    assert "| make_regression | 10 |" in (tmp_path / "active.md").read_text()
+    gp_time.main(["--quick"])
     intervals.main(["--quick", "--out", str(tmp_path / "coverage.md")])
     assert "| antithetic | " in (tmp_path / "coverage.md").read_text()

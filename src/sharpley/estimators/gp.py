@@ -32,7 +32,8 @@ MIDDLE, MIDDLE_OF_MANY = 0.3, 0.5  # share of pairs that halve the players
 PILOTS, PILOT_ITERATIONS = 10, 20
 PILOT_PAIRS, PILOT_PAIRS_OF_MANY = 300, 600
 REFITTED = 50  # games at most
-REFIT_PAIRS, REFIT_ITERATIONS = 250, 8
+REFIT_PAIRS, REFIT_ITERATIONS = 200, 8
+REFIT_PAIRS_OF_MANY, REFIT_ITERATIONS_OF_MANY = 300, 12
 MOST_PAIRS = 3000
 
 
@@ -85,7 +86,7 @@ class GaussianProcessEstimator(PairedEstimator):
     def work(d: int, budget: int, games: int) -> float:
         """Floating-point operations of the estimate, roughly; 10 to 20 billion take a second on one core."""
         pairs = float(min(budget // 2, MOST_PAIRS))
-        learning = REFIT_ITERATIONS * 4.0 * min(pairs, REFIT_PAIRS) ** 3
+        learning = REFIT_ITERATIONS_OF_MANY * 4.0 * min(pairs, REFIT_PAIRS_OF_MANY) ** 3
         conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * (2 * d + CHECKED) + d**4 / 4.0
         fits = games if games <= REFITTED else 1
         return fits * (learning + conditioning) + 2.0 * games * pairs**2
@@ -158,8 +159,10 @@ def posteriors(unit: PairData, pilot: Pilot) -> Iterator[tuple[NDArray[np.int64]
         yield everyone, conditioner.posterior(everyone, pilot.scales)
         return
     importance = np.abs(pilot.linear.values)
+    few = unit.d < MANY_PLAYERS
+    pairs, iterations = (REFIT_PAIRS, REFIT_ITERATIONS) if few else (REFIT_PAIRS_OF_MANY, REFIT_ITERATIONS_OF_MANY)
     for game in everyone[:, None]:
-        own = _learn(unit, importance, game, REFIT_PAIRS, REFIT_ITERATIONS, start=pilot.scales)
+        own = _learn(unit, importance, game, pairs, iterations, start=pilot.scales)
         yield game, conditioner.posterior(game, own)
 
 

@@ -36,7 +36,7 @@ from sharpley.estimators.regression import LeastSquares, class_weights
 
 FREE = 1e10  # τ² where there are pairs enough to determine the linear part
 NEARLY_FREE = 1e4  # and where there are not
-CHECKED = 250  # pairs that are left out, one by one, to see how well they are predicted
+CHECKED = 150  # pairs that are left out, one by one, to see how well they are predicted
 CAUTION = 1.25  # at 1 intervals of real models become too wide, at 1.5 those of voting games too narrow
 
 
