@@ -3,7 +3,8 @@
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/gp_time.py [--data ../shared/data] [--quick]
 
 Processor seconds for a row, model calls apart, on XGBoost models: breast_cancer with 30 players and 1,502
-evaluations, adult with 107 players and 5,352. "by itself" learns the hyperparameters of every row from that row alone, with all
+evaluations, adult with 107 players and 5,352. "by itself" learns the hyperparameters of every row from that row
+alone, with all
 iterations; the error of the shared fit is to be at most twice as large.
 """
 
