@@ -300,6 +300,44 @@ def test_many_pairs_are_corrected_by_regression(monkeypatch):
     np.testing.assert_allclose(values.sum(axis=1), truth.sum(), atol=1e-9)
 
 
+def test_a_few_more_pairs_than_the_process_sees_do_no_harm(monkeypatch):
+    """Fewer of them than coefficients say nothing, and then little: errors stay, and so do error bars."""
+    monkeypatch.setattr(gp_module, "MOST_PAIRS", 150)
+    game = UnanimitySum.random(20, n_terms=100, max_order=5, rng=1)
+    truth = game.shapley_values()
+
+    def run(pairs):
+        runs = [shapley_values(game, 20, method="gp", max_evals=2 + 2 * pairs, rng=seed) for seed in range(10)]
+        held = [np.abs(r.values - truth) <= r.interval()[1] - r.values for r in runs]
+        assert min(r.standard_errors.min() for r in runs) > 0
+        return np.mean([(r.values - truth) ** 2 for r in runs]), np.mean(held)
+
+    errors, coverage = zip(*(run(150 + more) for more in (0, 1, 10, 59, 61, 100, 300, 2000)), strict=True)
+    assert max(errors[:6]) < 1.3 * errors[0]
+    assert errors[7] < 0.5 * errors[0]
+    assert min(coverage) > 0.85
+
+
+def test_the_process_with_a_correction_is_consistent(monkeypatch):
+    """With nearly all pairs nearly no error: those that the process has seen count as well, but for themselves only."""
+    monkeypatch.setattr(gp_module, "MOST_PAIRS", 40)
+    game = GAMES["airport"]
+    truth = game.shapley_values()
+    few, many, nearly_all = (
+        np.sqrt(
+            np.mean(
+                [
+                    (shapley_values(game, 12, method="gp", max_evals=budget, rng=seed).values - truth) ** 2
+                    for seed in range(6)
+                ]
+            )
+        )
+        for budget in (300, 2002, 4092)
+    )
+    assert many < 0.5 * few
+    assert nearly_all < 0.05 * few
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_tolerance_stops_early(method):
     estimate = shapley_values(GAMES["airport"], 12, method=method, tol=0.02, rng=0)

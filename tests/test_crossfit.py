@@ -5,7 +5,7 @@ import pytest
 from oracles import shapley_functional
 
 from sharpley import shapley_values
-from sharpley.estimators import crossfit
+from sharpley.estimators import RegressionEstimator, crossfit
 from sharpley.estimators.crossfit import CrossFittedEstimator, walked_pairs
 from sharpley.evaluation import CoalitionStore
 from sharpley.games import Airport, UnanimitySum, WeightedVoting
@@ -121,5 +121,9 @@ def test_other_methods_with_unbiased():
     assert shapley_values(VOTES, 6, method="sobol", unbiased=True, max_evals=50, rng=0).method == "sobol"
     with pytest.raises(ValueError, match="'regression' has no unbiased form; use 'gp'"):
         shapley_values(VOTES, 6, method="regression", unbiased=True)
+    with pytest.raises(ValueError, match="'RegressionEstimator' has no unbiased form"):
+        shapley_values(VOTES, 6, method=RegressionEstimator, unbiased=True)
+    assert shapley_values(VOTES, 6, method=Antithetic, unbiased=True, rng=0).method == "Antithetic"
+    assert shapley_values(VOTES, 6, unbiased=True, max_evals=30, rng=0).method == "antithetic"
     with pytest.raises(ValueError, match="needs at least 42"):
         shapley_values(VOTES, 6, method="gp", unbiased=True, max_evals=41)

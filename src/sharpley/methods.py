@@ -38,13 +38,23 @@ def check_method(method: Method) -> Method:
 def resolve(method: Method, problem: Problem, *, unbiased: bool) -> Method:
     """Turn "auto" into the method that suits the problem, and a method into its unbiased form if that is wanted."""
     chosen = choose(problem) if method == AUTO else method
-    if not unbiased or not isinstance(chosen, str) or chosen in (*SAMPLERS, *UNBIASED):
-        return chosen
-    if chosen == "gp":
+    return _unbiased(chosen, problem, is_free=method == AUTO) if unbiased else chosen
+
+
+def _unbiased(method: Method, problem: Problem, *, is_free: bool) -> Method:
+    """The unbiased form of a method, or of another one if the choice is free."""
+    factory = getattr(method, "func", method)  # functools.partial
+    is_sampler = isinstance(factory, type) and issubclass(factory, Sampler)
+    if is_sampler or method in (*SAMPLERS, *UNBIASED):
+        return method
+    if is_free:
+        generator = np.random.default_rng(0)
+        fits = method == "gp" and problem.budget >= gp_unbiased(problem.d, rng=generator).minimum
+        return gp_unbiased if fits else "antithetic"
+    if method == "gp":
         return gp_unbiased
-    if method == AUTO:
-        return "antithetic"
-    raise ValueError(f"method {chosen!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
+    name = method_name(method)
+    raise ValueError(f"method {name!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
 
 
 def gp_unbiased(d: int, *, rng: np.random.Generator) -> Estimator:

@@ -4,9 +4,10 @@ All rows and outputs of a run are games that share their coalitions. Hyperparame
 games together, and one factorisation then serves all. A handful of games is refitted one by one from there,
 in a few iterations, since games of one model differ in which players interact.
 
-**Beyond ``MOST_PAIRS`` pairs** the process is conditioned on the first so many, and the regression is fitted
-to what it leaves unexplained of the others: a sum of two linear estimates, consistent because the regression
-is, with the regression's standard errors.
+**Beyond ``MOST_PAIRS`` pairs** the process is conditioned on the first so many. What its mean leaves unexplained is a
+game too, whose Shapley values the regression estimates: pairs that the process has seen stand for themselves, later
+ones for all the others of their class. The two are combined by their variances. That is consistent, because the
+regression is and its variance falls to 0.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ REFITTED = 50  # games at most
 REFIT_PAIRS, REFIT_ITERATIONS = 200, 8
 REFIT_PAIRS_OF_MANY, REFIT_ITERATIONS_OF_MANY = 300, 12
 MOST_PAIRS = 3000
+REST_FOR_EACH_PLAYER = 3  # pairs beyond these, before a regression on them says anything
 
 
 @final
@@ -80,6 +82,8 @@ class GaussianProcessEstimator(PairedEstimator):
             fresh = self._chooser.extend(self._quotas(self._asked))
             new = np.array([row.tobytes() not in known for row in np.packbits(fresh, axis=1)], dtype=bool)
             parts.append(fresh[new][:missing])
+            if len(fresh) == 0 and self._asked > class_sizes(self.d).sum():
+                raise RuntimeError(f"no pairs of {self.d} players are left to choose")  # cannot be: more are wanted
         return np.concatenate(parts) if parts else np.empty((0, self.d), dtype=bool)
 
     @staticmethod
@@ -137,18 +141,30 @@ def learn_from_pilots(unit: PairData) -> Pilot:
 def estimate_games(unit: PairData, pilot: Pilot) -> Estimates:
     """Shapley values of games of unit size."""
     values, variances = np.empty((unit.d, unit.odd.shape[1])), np.empty((unit.d, unit.odd.shape[1]))
-    seen, rest = unit.pairs(slice(MOST_PAIRS)), unit.pairs(slice(MOST_PAIRS, None))
-    if len(rest.signs) == 0:
-        for games, found in posteriors(seen, pilot):
-            values[:, games], variances[:, games] = found.values, found.variances
-        return Estimates(values, variances, float(max(1, len(seen.signs) - unit.d)))
-    correct = PairRegression(rest.signs)
+    seen = unit.pairs(slice(MOST_PAIRS))
+    n_rest = len(unit.signs) - len(seen.signs)
+    regression = PairRegression(unit.signs, len(seen.signs)) if n_rest >= REST_FOR_EACH_PLAYER * unit.d else None
     for games, found in posteriors(seen, pilot):
-        unexplained = rest.odd[:, games] - found.predict(rest.signs)
-        at_full = found.predict(np.ones((1, unit.d)))[0]
-        correction = correct.fit(unexplained, unit.delta[games] - at_full)
-        values[:, games], variances[:, games] = found.values + correction.values, correction.variances
-    return Estimates(values, variances, correction.degrees_of_freedom)
+        values[:, games], variances[:, games] = found.values, found.variances
+        if regression is not None:
+            at_full = found.predict(np.ones((1, unit.d)))[0]
+            correction = regression.fit(unit.odd[:, games] - found.predict(unit.signs), unit.delta[games] - at_full)
+            values[:, games], variances[:, games] = _corrected(found, correction)
+    return Estimates(values, variances, float(max(1, len(seen.signs) - unit.d)))
+
+
+def _corrected(found: Posterior, correction: LeastSquares) -> tuple[Floats, Floats]:
+    """The process's values plus a part of the regression's correction, by their variances.
+
+    A correction larger than its own variance shows that the process was surer than it should be. The part is the same
+    for all players of a game, so that values add up. It tends to 1 with many pairs.
+    """
+    said, other = found.variances.mean(axis=0), correction.variances.mean(axis=0)
+    own = np.maximum(said, (correction.values**2).mean(axis=0) - other)
+    part = np.where(own > 0, own / np.where(own > 0, own + other, 1.0), 1.0)
+    values = found.values + part * correction.values
+    of_process = found.variances * (own / np.where(said > 0, said, 1.0))
+    return values, (1.0 - part) ** 2 * of_process + part**2 * correction.variances
 
 
 def posteriors(unit: PairData, pilot: Pilot) -> Iterator[tuple[NDArray[np.int64], Posterior]]:

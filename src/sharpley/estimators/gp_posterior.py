@@ -36,6 +36,7 @@ from sharpley.estimators.regression import LeastSquares, class_weights
 
 FREE = 1e10  # τ² where there are pairs enough to determine the linear part
 NEARLY_FREE = 1e4  # and where there are not
+AT_ONCE = 1000  # coalitions, so that many are predicted in little memory
 CHECKED = 150  # pairs that are left out, one by one, to see how well they are predicted
 CAUTION = 1.25  # at 1 intervals of real models become too wide, at 1.5 those of voting games too narrow
 
@@ -64,7 +65,9 @@ class Posterior(NamedTuple):
 
     def predict(self, signs: Floats) -> Floats:
         """Odd values at further coalitions, (m, g)."""
-        return kernel(signs, self.signs, self.scales) @ self.alpha + signs @ self.slopes
+        parts = [signs[start : start + AT_ONCE] for start in range(0, len(signs), AT_ONCE)]
+        odd = [kernel(part, self.signs, self.scales) @ self.alpha for part in parts]
+        return np.concatenate(odd) + signs @ self.slopes
 
 
 class Conditioner:

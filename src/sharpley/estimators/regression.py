@@ -77,13 +77,17 @@ class PairRegression:
     ----------
     signs : (n, d) float
         The smaller members, ±1.
+    n_settled : int, default 0
+        So many of them, the first, were chosen for another purpose. They stand for themselves only, and what was drawn
+        after them for all others of their class.
     """
 
-    def __init__(self, signs: Floats) -> None:
+    def __init__(self, signs: Floats, n_settled: int = 0) -> None:
         n, d = signs.shape
         sizes = (signs > 0).sum(axis=1)
+        weights, unseen = _strata(sizes, d, n_settled)
         self._d = d
-        self._root_weights = np.sqrt(class_weights(sizes, d))[:, None]
+        self._root_weights = np.sqrt(weights)[:, None]
         self._size_excess = signs.sum(axis=1) / d
         # b = δ/d + directions @ c satisfies the constraint for every c.
         self._directions = sum_free_basis(d)
@@ -94,7 +98,7 @@ class PairRegression:
         self._left = left[:, kept]
         self._to_coefficients = ((right[kept].T / singular[kept]) @ self._left.T)[: d - 1]  # of the weighted target
         self._spare = 1.0 - (self._left**2).sum(axis=1)
-        self._unseen = (1.0 - np.bincount(sizes, minlength=d // 2 + 1)[1:] / class_sizes(d))[sizes - 1]
+        self._unseen = unseen
         self._freedom = float(max(1, n - kept.sum()))
 
     def fit(self, odd: Floats, delta: Floats) -> LeastSquares:
@@ -109,6 +113,27 @@ class PairRegression:
         variances = _of_each(sensitivity**2, self._unseen[:, None] * squares)
         values = 2.0 * (delta / self._d + _of_each(self._directions, coefficients))
         return LeastSquares(values, variances, self._freedom, squares / spare)
+
+
+def _strata(sizes: NDArray[np.int64], d: int, n_settled: int) -> tuple[Floats, Floats]:
+    """Weights of pairs, and the share of what each stands for that was not drawn; 0 for settled ones.
+
+    With N_k pairs in class k, s_k of them settled and m_k drawn after them, a settled pair has 1/N_k of its
+    class's weight, and one drawn later (N_k − s_k) / (N_k m_k).
+    """
+    if n_settled == 0:
+        unseen = 1.0 - np.bincount(sizes, minlength=d // 2 + 1)[1:] / class_sizes(d)
+        return class_weights(sizes, d), np.asarray(unseen[sizes - 1])
+    total = class_sizes(d)[sizes - 1]
+    settled = np.bincount(sizes[:n_settled], minlength=d // 2 + 1)[sizes]
+    drawn = np.bincount(sizes[n_settled:], minlength=d // 2 + 1)[sizes]
+    later = np.arange(len(sizes)) >= n_settled
+    left = np.maximum(total - settled, 0.0)
+    share = np.where(later, left / (total * np.maximum(drawn, 1)), 1.0 / total)
+    share = np.where(~later & (drawn == 0), 1.0 / settled.clip(1), share)  # nobody else stands for the class
+    weights = share / inverse_weights(sizes, np.ones_like(sizes), d)
+    unseen = np.where(later, 1.0 - drawn / np.maximum(left, 1.0), 0.0)
+    return np.asarray(weights / weights.mean()), np.asarray(np.clip(unseen, 0.0, 1.0))
 
 
 def _of_each(matrix: Floats, columns: Floats) -> Floats:

@@ -21,7 +21,9 @@ UNBIASED_GP = "gp-unbiased"
 OURS: tuple[str, ...] = (*(m for m in METHODS if m not in ("auto", "exact")), UNBIASED_GP)
 
 
-def measure(*, game: str, method: str, multiple: int, seed: int, data: str | None, folder: str) -> list[dict[str, Any]]:
+def measure(
+    *, game: str, method: str, multiple: int, seed: int, data: str | None, folder: str, version: str = ""
+) -> list[dict[str, Any]]:
     """Run a method with ``multiple`` · d + 2 evaluations on every row; no rows if it needs more than that."""
     chosen = bench_game(game, data, folder)
     timed = Timed(chosen.games)

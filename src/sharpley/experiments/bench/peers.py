@@ -1,18 +1,24 @@
 """shap's and shapiq's estimators, called with a game: bool coalitions (m, d) -> (m,).
 
 Each is given the number of distinct coalitions it may evaluate, v(∅) and v(N) included, and its best documented
-options: complementary pairs where there is a choice, and no regularisation.
+options: complementary pairs where they help, interactions of order three for PolySHAP with up to 30 players, and
+no regularisation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from sharpley._typing import Floats
+
+MOST_TERMS = 5000
+REVISION = 2  # of the methods here: raised when their numbers change, so that stored results are measured again
 
 PlainFunction: TypeAlias = Callable[[Any], Floats]
 Peer: TypeAlias = Callable[[PlainFunction, int, int, int], Floats]
@@ -39,11 +45,17 @@ def _shapiq(name: str, *arguments: Any, **options: Any) -> Peer:
     def estimate(game: PlainFunction, d: int, budget: int, seed: int) -> Floats:
         import shapiq.approximator
 
-        approximator = getattr(shapiq.approximator, name)(d, *arguments, random_state=seed, **options)
+        more = {"max_order": _order(d)} if name == "PolySHAP" else {}
+        approximator = getattr(shapiq.approximator, name)(d, *arguments, random_state=seed, **options, **more)
         found = approximator.approximate(budget, lambda coalitions: game(np.asarray(coalitions, dtype=bool)))
         return np.asarray(found.get_n_order_values(1), dtype=np.float64)
 
     return estimate
+
+
+def _order(d: int) -> int:
+    """Of PolySHAP's interactions: 3 has lower errors than its default, as long as its terms can be handled."""
+    return 3 if d + comb(d, 2) + comb(d, 3) <= MOST_TERMS else 2
 
 
 SHAPIQ = {
@@ -69,10 +81,14 @@ def available_peers() -> dict[str, Peer]:
     }
 
 
+def version_of(method: str) -> str:
+    """What a stored result of a method depends on: the version of its library, or the revision of our methods."""
+    library = method.split(maxsplit=1)[0]
+    return f"{library} {version(library)}" if library in ("shap", "shapiq") else f"revision {REVISION}"
+
+
 def versions() -> str:
     """Of the installed peers, for the report."""
-    from importlib.metadata import PackageNotFoundError, version
-
     found = []
     for package in ("shap", "shapiq", "lightgbm", "xgboost", "scikit-learn", "numpy"):
         try:

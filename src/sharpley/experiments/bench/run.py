@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sharpley._checks import check_choice
 from sharpley.experiments.bench.games import CLOSED_FORMS, GAMES, PLAYERS
 from sharpley.experiments.bench.measure import OURS, measure
-from sharpley.experiments.bench.peers import available_peers
+from sharpley.experiments.bench.peers import available_peers, version_of
 from sharpley.experiments.cells import Cell, run_cells
 from sharpley.experiments.constants import PLAYERS as PLAYERS_OF
 from sharpley.experiments.intervals import mean_interval
@@ -68,7 +68,7 @@ def _cells(game: str, method: str, *, quick: bool) -> list[Cell]:
         if d > MANY_PLAYERS and method in SLOW and multiple not in SLOW_MULTIPLES:
             continue
         cells += [
-            {"game": game, "method": method, "multiple": multiple, "seed": seed}
+            {"game": game, "method": method, "multiple": multiple, "seed": seed, "version": version_of(method)}
             for seed in range(2 if quick else seeds)
         ]
     return cells
