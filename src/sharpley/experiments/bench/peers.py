@@ -83,16 +83,17 @@ def available_peers() -> dict[str, Peer]:
 
 def version_of(method: str) -> str:
     """What a stored result of a method depends on: the version of its library, or the revision of our methods."""
-    library = method.split(maxsplit=1)[0]
-    return f"{library} {version(library)}" if library in ("shap", "shapiq") else f"revision {REVISION}"
+    library = method.split()[0]
+    return _installed(library) if library in ("shap", "shapiq") else f"revision {REVISION}"
 
 
 def versions() -> str:
     """Of the installed peers, for the report."""
-    found = []
-    for package in ("shap", "shapiq", "lightgbm", "xgboost", "scikit-learn", "numpy"):
-        try:
-            found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            found.append(f"no {package}")
-    return ", ".join(found)
+    return ", ".join(map(_installed, ("shap", "shapiq", "lightgbm", "xgboost", "scikit-learn", "numpy")))
+
+
+def _installed(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"no {package}"
