@@ -26,6 +26,7 @@ GAME = UnanimitySum.random(14, n_terms=40, max_order=4, rng=0)
         (Problem(d=107, budget=5352, rows=50), "regression"),  # a minute of linear algebra for a function of nothing
         (Problem(d=107, budget=5352, rows=50, predictions_per_value=100), "gp"),  # but not for a model
         (Problem(d=107, budget=5352, rows=100_000), "gp"),  # one factorisation for all
+        (Problem(d=107, budget=5352, rows=100_000, patterns=1000), "regression"),  # a thousand factorisations
         (Problem(d=2000, budget=40_002), "regression"),
         (Problem(d=1, budget=2), "exact"),
     ],

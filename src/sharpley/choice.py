@@ -20,7 +20,7 @@ from sharpley.estimators import GaussianProcessEstimator, RegressionEstimator
 from sharpley.estimators.exact import MAX_ENUMERATED
 
 PER_PREDICTION = 2e4
-FREE_WORK = 2e11  # about ten seconds
+NEGLIGIBLE = 2e11  # about ten seconds
 
 
 class Problem(NamedTuple):
@@ -33,6 +33,8 @@ class Problem(NamedTuple):
     """Of the model, behind one value of a coalition: the background's size."""
     may_stop: bool = False
     """Whether a tolerance was given."""
+    patterns: int = 1
+    """Sets of players that can matter; rows of each are explained together."""
 
     @property
     def predictions(self) -> float:
@@ -47,8 +49,8 @@ def choose(problem: Problem) -> str:
         return "exact"
     if d < 2:
         return "antithetic"  # nothing to estimate: any method will do
-    work = GaussianProcessEstimator.work(d, budget, problem.rows)
-    if budget >= GaussianProcessEstimator(d).minimum and work <= FREE_WORK + PER_PREDICTION * problem.predictions:
+    work = problem.patterns * GaussianProcessEstimator.work(d, budget, -(-problem.rows // problem.patterns))
+    if budget >= GaussianProcessEstimator(d).minimum and work <= NEGLIGIBLE + PER_PREDICTION * problem.predictions:
         return "gp"
     return "regression" if budget >= RegressionEstimator(d).minimum else "antithetic"
 

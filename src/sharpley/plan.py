@@ -62,11 +62,11 @@ class Plan(NamedTuple):
     """Whether to evaluate all coalitions rather than stop short of the tolerance."""
 
 
-def make_plan(settings: Settings, d: int, rows: int, predictions_per_value: int) -> Plan:
+def make_plan(settings: Settings, d: int, rows: int, patterns: int, predictions_per_value: int) -> Plan:
     """Settle method and budget; a budget that is too small is an error."""
     per_player = EVALS_PER_PLAYER if settings.tol is None else EVALS_PER_PLAYER_WITH_TOL
     budget = settings.max_evals if settings.max_evals is not None else per_player * d + 2
-    problem = Problem(d, budget, rows, predictions_per_value, may_stop=settings.tol is not None)
+    problem = Problem(d, budget, rows, predictions_per_value, may_stop=settings.tol is not None, patterns=patterns)
     method = resolve(settings.method, problem, unbiased=settings.unbiased)
     if d < 2:  # nothing to estimate
         return Plan(method, 2, adaptive=False, may_enumerate=False)

@@ -33,7 +33,8 @@ def estimate_rows(game: RowGames, settings: Settings) -> ShapleyEstimate:
     varying = game.varying()
     sizes = varying.sum(axis=1)
     # Made before the model is called: a budget that is too small is told at once.
-    plans = {d: make_plan(settings, d, len(sizes), game.predictions_per_value) for d in sorted(set(sizes.tolist()))}
+    shape = len(sizes), len(np.unique(varying, axis=0)), game.predictions_per_value
+    plans = {d: make_plan(settings, d, *shape) for d in sorted(set(sizes.tolist()))}
     ends = game.endpoints()
     n_rows, _, k = ends.shape
     result = _Rows(n_rows, game.d, k)

@@ -98,10 +98,12 @@ class PairChooser:
     def __init__(self, d: int, rng: np.random.Generator) -> None:
         self.d = d
         self._rng = rng
-        self._classes = [_Class(d, k, rng) for k in range(1, d // 2 + 1)]
+        self._classes: list[_Class] = []  # made when needed: many of them take a while
 
     def extend(self, counts: NDArray[np.int64]) -> Coalitions:
         """Choose until every class has its count, and return the new pairs, (m, d), by one member each."""
+        if not self._classes:
+            self._classes = [_Class(self.d, k, self._rng) for k in range(1, self.d // 2 + 1)]
         fresh = [part.extend(int(count)) for part, count in zip(self._classes, counts, strict=True)]
         return np.concatenate(fresh)
 

@@ -83,7 +83,7 @@ def available_peers() -> dict[str, Peer]:
 
 def version_of(method: str) -> str:
     """What a stored result of a method depends on: the version of its library, or the revision of our methods."""
-    library = method.split()[0]
+    library = method.partition(" ")[0]
     return _installed(library) if library in ("shap", "shapiq") else f"revision {REVISION}"
 
 
