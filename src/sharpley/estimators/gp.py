@@ -31,7 +31,7 @@ from sharpley.statistics import Moments
 MANY_PLAYERS = 50
 MIDDLE, MIDDLE_OF_MANY = 0.3, 0.5  # share of pairs that halve the players
 PILOTS, PILOT_ITERATIONS = 10, 20
-PILOT_PAIRS, PILOT_PAIRS_OF_MANY = 300, 600
+PILOT_PAIRS, MORE_PILOT_PAIRS = 300, 600  # more for many players, and for a game alone
 REFITTED = 50  # games at most
 REFIT_PAIRS, REFIT_ITERATIONS = 200, 8
 REFIT_PAIRS_OF_MANY, REFIT_ITERATIONS_OF_MANY = 300, 12
@@ -134,7 +134,7 @@ def learn_from_pilots(unit: PairData) -> Pilot:
     linear = PairRegression(unit.signs).fit(unit.odd, unit.delta)
     n_games = unit.odd.shape[1]
     games = np.unique(np.linspace(0, n_games - 1, min(PILOTS, n_games)).round().astype(np.int64))
-    pairs = PILOT_PAIRS if unit.d < MANY_PLAYERS else PILOT_PAIRS_OF_MANY
+    pairs = PILOT_PAIRS if unit.d < MANY_PLAYERS and n_games > 1 else MORE_PILOT_PAIRS
     return Pilot(linear, _learn(unit, np.abs(linear.values), games, pairs, PILOT_ITERATIONS, start=None))
 
 
