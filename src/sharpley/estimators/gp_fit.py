@@ -19,7 +19,7 @@ from sharpley._typing import Floats
 from sharpley.estimators.odd_kernel import Scales, fixed_parts, sinh_and_cosh
 
 JITTER = 1e-6
-TAU2 = 1e4
+NEARLY_FREE = 1e4  # τ² of the linear part
 TYPICAL_SCALE = 0.15  # of the player that matters most
 LEAST_SHARE = 1e-3
 SPREAD_OF_SCALES = 2.0**0.5  # of log h around what the regression suggests
@@ -109,7 +109,7 @@ class _Problem:
         fixed, signs, noise = self._fixed, self._sample.signs, self._sample.noise
         gram = (
             scales.interactions * sinh
-            + TAU2 * fixed.linear
+            + NEARLY_FREE * fixed.linear
             + scales.sizes * fixed.sizes
             + scales.linear_by_size * fixed.linear_by_size
         )

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Floats
-from sharpley.estimators.gp_fit import JITTER
+from sharpley.estimators.gp_fit import JITTER, NEARLY_FREE
 from sharpley.estimators.odd_kernel import (
     FixedParts,
     Scales,
@@ -35,7 +35,6 @@ from sharpley.estimators.paired import PairData
 from sharpley.estimators.regression import LeastSquares, class_weights
 
 FREE = 1e10  # τ² where there are pairs enough to determine the linear part
-NEARLY_FREE = 1e4  # and where there are not
 AT_ONCE = 1000  # coalitions, so that many are predicted in little memory
 CHECKED = 150  # pairs that are left out, one by one, to see how well they are predicted
 CAUTION = 1.25  # at 1 intervals of real models become too wide, at 1.5 those of voting games too narrow

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sharpley._typing import RNG, Coalitions, Floats
 from sharpley.estimators.base import Estimator
-from sharpley.estimators.pairs import PairChooser, class_sizes, quotas
+from sharpley.estimators.pairs import PairChooser, class_sizes
 from sharpley.evaluation import EMPTY, FULL, CoalitionStore
 
 
@@ -110,11 +110,6 @@ def pair_data(values: Floats, signs: Floats, positions: NDArray[np.int64]) -> Pa
     member, complement = columns[positions[:, 0]], columns[positions[:, 1]]
     delta = (columns[FULL] - columns[EMPTY]) / 2.0
     return PairData(signs, (member - complement) / 2.0, (member + complement) / 2.0, delta)
-
-
-def spread_evenly(d: int, n_pairs: int) -> NDArray[np.int64]:
-    """The same number of pairs of each size."""
-    return quotas(d, n_pairs)
 
 
 def as_games(columns: Floats, values: Floats) -> Floats:

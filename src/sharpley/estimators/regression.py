@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Floats
-from sharpley.estimators.paired import PairedEstimator, as_games, spread_evenly
-from sharpley.estimators.pairs import class_sizes
+from sharpley.estimators.paired import PairedEstimator, as_games
+from sharpley.estimators.pairs import class_sizes, quotas
 from sharpley.statistics import Moments
 
 SPARE_PAIRS = 4  # beyond the number of coefficients
@@ -36,7 +36,7 @@ class RegressionEstimator(PairedEstimator):
         return min(self.d - 1 + (self.d - 1) // 2 + SPARE_PAIRS, int(class_sizes(self.d).sum()))
 
     def _quotas(self, n_pairs: int) -> NDArray[np.int64]:
-        return spread_evenly(self.d, n_pairs)
+        return quotas(self.d, n_pairs)
 
     def estimate(self, values: Floats) -> Moments:
         """Fit all games at once."""

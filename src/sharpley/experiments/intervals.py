@@ -12,7 +12,7 @@ RESAMPLES = 4000
 
 
 class Interval(NamedTuple):
-    """A mean, or a ratio of means, and its 95% interval."""
+    """A mean, or a ratio or difference of means, and its 95% interval."""
 
     value: float
     low: float

@@ -22,8 +22,8 @@ from sharpley.experiments.exhibits import Finding
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FEW_PLAYERS = ("cal_housing", "make_regression")
-MANY_PLAYERS = ("adult", "year")
+LOW_DIMENSIONAL = ("cal_housing", "make_regression")
+HIGH_DIMENSIONAL = ("adult", "year")
 LITTLE = 0.1  # a difference of at most a tenth is "little"
 
 
@@ -41,7 +41,7 @@ def about_existing(table: DataFrame) -> list[Finding]:
 def about_proposed(table: DataFrame) -> list[Finding]:
     """What the paper says of its own methods."""
     names = datasets_of(table)
-    few, many = ([name for name in group if name in names] for group in (FEW_PLAYERS, MANY_PLAYERS))
+    few, many = ([name for name in group if name in names] for group in (LOW_DIMENSIONAL, HIGH_DIMENSIONAL))
     return [
         *(_against(table, few, one, "antithetic", f"{one} does better than antithetic sampling with few players.")
           for one in ("herding", "sbq")),
@@ -54,7 +54,7 @@ def about_proposed(table: DataFrame) -> list[Finding]:
         _four_of_six(table),
         _against(
             table,
-            [name for name in names if name not in FEW_PLAYERS],
+            [name for name in names if name not in LOW_DIMENSIONAL],
             "orthogonal",
             "sobol",
             "Orthogonal sampling does better than Sobol' on all but cal_housing and make_regression.",
@@ -65,7 +65,7 @@ def about_proposed(table: DataFrame) -> list[Finding]:
 def about_networks(table: DataFrame) -> list[Finding]:
     """The same for neural networks."""
     names = datasets_of(table)
-    few = [name for name in FEW_PLAYERS if name in names]
+    few = [name for name in LOW_DIMENSIONAL if name in names]
     claim = "Networks: orthogonal sampling does better than antithetic sampling throughout."
     return [
         *(
@@ -132,7 +132,7 @@ def about_kernels(table: DataFrame) -> list[Finding]:
         ratios = {name: versus(table, name, "mallows", other) for name in names}
         claim = f"The Mallows kernel does at least as well as {other.title()}'s."
         out.append(finding(claim, ratios, not_above_one, above_one, f"mallows / {other}"))
-    lagging = {name: versus(table, name, "kendall", "mallows") for name in FEW_PLAYERS if name in names}
+    lagging = {name: versus(table, name, "kendall", "mallows") for name in LOW_DIMENSIONAL if name in names}
     out.append(
         finding(
             "Kendall's kernel lags on cal_housing and make_regression.",

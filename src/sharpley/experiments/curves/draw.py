@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sharpley.experiments.curves.compare import chosen_reference, datasets_of
+from sharpley.experiments.curves.series import BEYOND
 from sharpley.experiments.intervals import mean_interval
 from sharpley.experiments.style import DARK, GREY, SERIES, label_outer, log_numbers, new_figure
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 COLUMNS = 3
-BEYOND = ("design", "regression", "gp")
 BASELINE = "antithetic"
 
 

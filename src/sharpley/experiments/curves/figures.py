@@ -13,7 +13,7 @@ from sharpley.experiments.curves import claims
 from sharpley.experiments.curves.draw import draw_curves, draw_scales, means_table
 from sharpley.experiments.curves.games import NETWORK, TREES
 from sharpley.experiments.curves.measure import measure
-from sharpley.experiments.curves.series import CANDIDATES, MANY_PLAYERS, SCALES, scaled, with_candidates
+from sharpley.experiments.curves.series import BEYOND, CANDIDATES, MANY_PLAYERS, SCALES, scaled, with_candidates
 from sharpley.experiments.exhibits import Context, Exhibit, Preset
 from sharpley.experiments.networks import ENUMERABLE
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 EXISTING = ("monte-carlo", "antithetic", "owen", "owen-halved", "stratified")
 PROPOSED = ("antithetic", "orthogonal", "sobol", "herding", "sbq")
-BEYOND = ("design", "regression", "gp")
 KERNELS = ("mallows", "kendall", "spearman")
 HERDED = 100  # orderings in the figures of the appendix about λ
 

@@ -16,6 +16,9 @@ from sharpley.samplers import SAMPLERS, KernelHerding, PermutationDesign, Sequen
 
 Factory: TypeAlias = Callable[..., Any]
 
+BEYOND = ("design", "regression", "gp")
+"""Methods that the paper does not have."""
+
 SCALES = (1, 2, 4, 8, 16, 32)
 CANDIDATES = (5, 10, 25, 50)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from sharpley._typing import Floats
 from sharpley.experiments.exhibits import Verdict
+from sharpley.experiments.intervals import Interval
 
 Settings: TypeAlias = dict[tuple[int, int], dict[str, Floats]]
 """Discrepancies of all trials by (d, n), then by method."""
@@ -21,25 +22,17 @@ SHOWN = 6
 """Comparisons that are named in evidence."""
 
 
-class Difference(NamedTuple):
-    """Of the means of two samples, the first less the second, with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def difference(first: Floats, second: Floats) -> Difference:
-    """By Welch's test; samples that do not vary have an interval of no length."""
+def difference(first: Floats, second: Floats) -> Interval:
+    """Of two means, by Welch's test; samples that do not vary have an interval of no length."""
     from scipy.stats import t
 
     value = float(first.mean() - second.mean())
     parts = np.array([sample.var(ddof=1) / len(sample) for sample in (first, second)])
     if not parts.sum():
-        return Difference(value, value, value)
+        return Interval(value, value, value)
     freedom = parts.sum() ** 2 / (parts**2 / [len(first) - 1, len(second) - 1]).sum()
     half = float(t.ppf(0.975, freedom) * np.sqrt(parts.sum()))
-    return Difference(value, value - half, value + half)
+    return Interval(value, value - half, value + half)
 
 
 class Tally(NamedTuple):
