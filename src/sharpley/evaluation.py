@@ -45,11 +45,13 @@ class CoalitionStore:
 
     def add(self, coalitions: Coalitions) -> NDArray[np.int64]:
         """Register coalitions and return their positions, (m,)."""
-        return np.array([self._positions.setdefault(key, len(self)) for key in _keys(coalitions)], dtype=np.int64)
+        return np.array(
+            [self._positions.setdefault(key, len(self)) for key in coalition_keys(coalitions)], dtype=np.int64
+        )
 
     def add_within(self, coalitions: Coalitions, limit: int) -> NDArray[np.int64] | None:
         """Do as ``add``, or nothing, and return None, if there would then be more than ``limit``."""
-        fresh = {key for key in _keys(coalitions) if key not in self._positions}
+        fresh = {key for key in coalition_keys(coalitions) if key not in self._positions}
         return self.add(coalitions) if len(self) + len(fresh) <= limit else None
 
     def since(self, start: int) -> Coalitions:
@@ -59,7 +61,8 @@ class CoalitionStore:
         return np.unpackbits(rows, axis=1, count=self.d).astype(bool)
 
 
-def _keys(coalitions: Coalitions) -> list[bytes]:
+def coalition_keys(coalitions: Coalitions) -> list[bytes]:
+    """Bytes that name each coalition (m, d)."""
     return [row.tobytes() for row in np.packbits(coalitions, axis=1)]
 
 

@@ -26,6 +26,7 @@ from sharpley.estimators.paired import PairData, PairedEstimator, as_games
 from sharpley.estimators.pairs import class_sizes, quotas
 from sharpley.estimators.regression import LeastSquares, PairRegression
 from sharpley.estimators.telling import candidates, most_telling
+from sharpley.evaluation import coalition_keys
 from sharpley.statistics import Moments
 
 MANY_PLAYERS = 50
@@ -75,12 +76,12 @@ class GaussianProcessEstimator(PairedEstimator):
 
     def _of_mixture(self, count: int) -> Coalitions:
         """The next pairs of the mixture; those that were chosen otherwise are passed over."""
-        known = {row.tobytes() for part in self._members for row in np.packbits(part, axis=1)}
+        known = {key for part in self._members for key in coalition_keys(part)}
         parts: list[Coalitions] = []
         while (missing := count - sum(map(len, parts))) > 0:
             self._asked += missing
             fresh = self._chooser.extend(self._quotas(self._asked))
-            new = np.array([row.tobytes() not in known for row in np.packbits(fresh, axis=1)], dtype=bool)
+            new = np.array([key not in known for key in coalition_keys(fresh)], dtype=bool)
             parts.append(fresh[new][:missing])
             if len(fresh) == 0 and self._asked > class_sizes(self.d).sum():
                 raise RuntimeError(f"no pairs of {self.d} players are left to choose")  # cannot be: more are wanted

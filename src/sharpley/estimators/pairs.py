@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Coalitions
+from sharpley.evaluation import coalition_keys
 
 CANDIDATES = 20
 ENUMERATED = 5000  # classes up to this size are drawn from a list
@@ -151,7 +152,7 @@ class _Class:
         excess = np.zeros(self._d) if self._is_middle else self._uses - self._uses.mean()
         while True:
             masks = random_members(self._d, self._k, self._rng.random((count, self._d)) + BIAS * excess)
-            new = np.array([row.tobytes() not in self._known for row in np.packbits(masks, axis=1)])
+            new = np.array([key not in self._known for key in coalition_keys(masks)])
             if new.any():
                 return masks[new]
             excess = np.zeros(self._d)

@@ -20,6 +20,7 @@ from sharpley.estimators.gp_posterior import FREE, kernel, shapley_of_kernel
 from sharpley.estimators.odd_kernel import Scales
 from sharpley.estimators.pairs import quotas, random_members
 from sharpley.estimators.regression import inverse_weights
+from sharpley.evaluation import coalition_keys
 
 POOL = 3000
 
@@ -28,8 +29,8 @@ def candidates(d: int, known: Coalitions, rng: np.random.Generator) -> Coalition
     """Distinct random pairs that are not known yet, spread evenly over sizes, all of the small classes: (m, d)."""
     counts = quotas(d, POOL + len(known))
     pool = np.concatenate([_some_of_class(d, k, int(count), rng) for k, count in enumerate(counts, start=1)])
-    there = {row.tobytes() for row in np.packbits(known, axis=1)}
-    new = np.array([row.tobytes() not in there for row in np.packbits(pool, axis=1)], dtype=bool)
+    there = set(coalition_keys(known))
+    new = np.array([key not in there for key in coalition_keys(pool)], dtype=bool)
     return pool[new][rng.permutation(int(new.sum()))[:POOL]]
 
 

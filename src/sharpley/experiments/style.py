@@ -54,6 +54,14 @@ def log_numbers(ax: Axes, base: int = 10) -> None:
     ax.xaxis.set_minor_formatter(NullFormatter())
 
 
+def panel_grid(figure: Figure, count: int, columns: int) -> list[Axes]:
+    """Panels in rows of ``columns``; those that are not needed are hidden."""
+    panels = figure.subplots(-(-count // columns), columns, squeeze=False).reshape(-1)
+    for panel in panels[count:]:
+        panel.set_visible(False)
+    return list(panels[:count])
+
+
 def label_outer(panels: Sequence[Axes], columns: int, xlabel: str, ylabel: str) -> None:
     """Name the axes of the lowest panel of each column and the first of each row."""
     for index, panel in enumerate(panels):

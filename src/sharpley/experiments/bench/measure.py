@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._typing import Coalitions, Floats
+from sharpley.evaluation import coalition_keys
 from sharpley.experiments.bench.games import BenchGame, bench_game
 from sharpley.experiments.bench.peers import Peer, available_peers
 from sharpley.methods import METHODS, gp_unbiased, make_estimator
@@ -132,5 +133,5 @@ class Timed:
         return values
 
     def _count(self, rows: NDArray[np.int64], coalitions: Coalitions) -> None:
-        packed = np.packbits(coalitions, axis=1)
-        self._known.update(bytes([row]) + key.tobytes() for row, key in zip(rows.tolist(), packed, strict=True))
+        keys = coalition_keys(coalitions)
+        self._known.update(bytes([row]) + key for row, key in zip(rows.tolist(), keys, strict=True))

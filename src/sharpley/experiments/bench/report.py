@@ -18,6 +18,7 @@ from sharpley.experiments.style import (
     label_outer,
     log_numbers,
     new_figure,
+    panel_grid,
 )
 
 if TYPE_CHECKING:
@@ -116,15 +117,13 @@ def draw(lines: DataFrame, note: str) -> Figure:
     games = list(dict.fromkeys(lines["game"]))
     height = -(-len(games) // COLUMNS)
     figure = new_figure("Error of Shapley values, relative to their mean square", note, (10.0, 3.0 * height + 0.8))
-    panels = figure.subplots(height, COLUMNS, squeeze=False).reshape(-1)
-    for panel in panels[len(games) :]:
-        panel.set_visible(False)
+    panels = panel_grid(figure, len(games), COLUMNS)
     looks = _looks(lines)
-    for game, panel in zip(games, panels, strict=False):
+    for game, panel in zip(games, panels, strict=True):
         _draw_game(panel, lines[lines["game"] == game], looks)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    label_outer(list(panels[: len(games)]), COLUMNS, "evaluated coalitions", "relative error")
+    label_outer(panels, COLUMNS, "evaluated coalitions", "relative error")
     return figure
 
 

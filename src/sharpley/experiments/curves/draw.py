@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sharpley.experiments.curves.compare import chosen_reference, datasets_of
 from sharpley.experiments.curves.series import BEYOND
 from sharpley.experiments.intervals import mean_interval
-from sharpley.experiments.style import DARK, GREY, SERIES, label_outer, log_numbers, new_figure
+from sharpley.experiments.style import DARK, GREY, SERIES, label_outer, log_numbers, new_figure, panel_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,10 +49,8 @@ def _panels(table: DataFrame, note: str, title: str, xlabel: str, draw_panel: An
     names = datasets_of(table)
     height = -(-len(names) // COLUMNS)
     figure = new_figure(title, note, (10.0, 3.1 * height + 0.8))
-    panels = figure.subplots(height, COLUMNS, squeeze=False).reshape(-1)
-    for panel in panels[len(names) :]:
-        panel.set_visible(False)
-    for name, panel in zip(names, panels, strict=False):
+    panels = panel_grid(figure, len(names), COLUMNS)
+    for name, panel in zip(names, panels, strict=True):
         mine = table[table["dataset"] == name]
         draw_panel(panel, mine)
         herded = f", n = {mine['n'].iloc[0]}" if mine["n"].nunique() == 1 else ""
@@ -63,7 +61,7 @@ def _panels(table: DataFrame, note: str, title: str, xlabel: str, draw_panel: An
         label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
     }
     figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=8)
-    label_outer(list(panels[: len(names)]), COLUMNS, xlabel, "mean squared error")
+    label_outer(panels, COLUMNS, xlabel, "mean squared error")
     return figure
 
 

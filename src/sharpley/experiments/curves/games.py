@@ -35,24 +35,21 @@ class CurveGames(NamedTuple):
 
     def contributions(self, orderings: Orderings) -> Floats:
         """Contributions of players along each ordering, (rows, n, d)."""
-        return (self.games if isinstance(self.games, TreeGame) else _Walker(self.games)).contributions(orderings)
+        if isinstance(self.games, TreeGame):
+            return self.games.contributions(orderings)
+        return _walked_contributions(self.games, orderings)
 
 
-class _Walker:
+def _walked_contributions(games: RowGames, orderings: Orderings) -> Floats:
     """Contributions by evaluating the coalitions along orderings."""
-
-    def __init__(self, games: RowGames) -> None:
-        self._games = games
-
-    def contributions(self, orderings: Orderings) -> Floats:
-        ends = self._games.endpoints()
-        store = CoalitionStore(self._games.d)
-        walks = add_walks(store, orderings)
-        with progress_bar(False, 0) as bar:
-            rest = evaluate(self._games, np.arange(len(ends)), store.since(2), n_jobs=None, progress=bar)
-        values = np.concatenate([ends, rest], axis=1)[:, :, 0]
-        steps = np.diff(values[:, walks], axis=2)
-        return np.take_along_axis(steps, np.argsort(orderings, axis=1)[None], axis=2)
+    ends = games.endpoints()
+    store = CoalitionStore(games.d)
+    walks = add_walks(store, orderings)
+    with progress_bar(False, 0) as bar:
+        rest = evaluate(games, np.arange(len(ends)), store.since(2), n_jobs=None, progress=bar)
+    values = np.concatenate([ends, rest], axis=1)[:, :, 0]
+    steps = np.diff(values[:, walks], axis=2)
+    return np.take_along_axis(steps, np.argsort(orderings, axis=1)[None], axis=2)
 
 
 @lru_cache(maxsize=2)  # cells come sorted by data set: a process makes each once
