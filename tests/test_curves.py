@@ -18,7 +18,7 @@ from sharpley.experiments.curves.claims import (
     about_proposed,
     about_scales,
 )
-from sharpley.experiments.curves.compare import versus
+from sharpley.experiments.curves.compare import below_one, finding, hardly_below_one, verdict, versus
 from sharpley.experiments.curves.counting import EveryTime, estimate_every_time
 from sharpley.experiments.curves.games import CurveGames, curve_games
 from sharpley.experiments.curves.measure import SIZES, _estimates, measure
@@ -263,3 +263,17 @@ def test_networks_are_measured_against_exact_values_and_means(context):
     assert set(table["reference"]) == {"exact", "mean of trials"}
     exact = table[table["reference"] == "exact"].groupby("series")["mse"].mean()
     assert exact["gp"] < exact["antithetic"]
+
+
+def test_what_trials_cannot_tell_is_undecided():
+    assert [verdict(*counts, 3) for counts in ((3, 0), (1, 0), (1, 2), (0, 1), (0, 0))] == [
+        "holds",
+        "holds in part",
+        "holds in part",
+        "does not hold",
+        "undecided",
+    ]
+    noisy = lines({"a": 1.0, "b": 1.0})
+    noisy["mse"] *= np.random.default_rng(0).gamma(0.1, size=len(noisy))
+    ratios = {"bank": versus(noisy, "bank", "a", "b")}
+    assert finding("", ratios, below_one, hardly_below_one, "").verdict == "undecided"

@@ -18,6 +18,7 @@ from sharpley.experiments.exhibits import Exhibit, Finding
 from sharpley.experiments.report import Section, duration, page, verdict_counts
 from sharpley.experiments.reproduce import reproduce
 from sharpley.experiments.style import new_figure
+from sharpley.experiments.summary import summary
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 TABLE = pd.DataFrame({"method": ["a<b>", "c"], "error": [0.1, 1 / 3]})
@@ -196,7 +197,7 @@ def test_claims_come_first_with_verdict_evidence_and_a_way_to_the_figure(fake):
     read = Page(fake[1].page)
     assert list(read.texts)[:3] == ["", "claims", "first"]
     assert re.search(r"does not hold\s*A claim\.2 rows → last", read.texts["claims"])
-    assert "All 2✓ holds 1◐ holds in part 0✗ does not hold 1" in read.texts["claims"]
+    assert "All 2✓ holds 1◐ holds in part 0✗ does not hold 1? undecided 0" in read.texts["claims"]
 
 
 def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(fake, geometry):
@@ -223,7 +224,7 @@ def test_other_versions_are_named_where_they_were_used():
     earlier = replace(last, made_with={"numpy": "1.0"})
     sections = [Section(FAKES["first"], earlier), Section(FAKES["last"], last)]
     assert page(sections, last, 2).count("made with numpy 1.0") == 1
-    assert verdict_counts(sections) == "0 hold, 0 in part, 0 do not hold"
+    assert verdict_counts(sections) == "0 hold, 0 in part, 0 do not hold, 0 undecided"
     assert "None of these figures and tables tests a claim." in page(sections, last, 2)
 
 
@@ -423,3 +424,23 @@ def test_a_broken_page_is_found_out(geometry, tmp_path):
 def test_the_browser_takes_text_for_text(fake, tmp_path):
     assert escape(SPECIAL) in fake[1].page.read_text(encoding="utf-8")
     assert in_browser(fake[1].page.read_text(encoding="utf-8"), tmp_path)["errors"] == []
+
+
+def test_the_summary_shows_figures_tables_claims_and_versions(fake):
+    text = (fake[0] / "summary.md").read_text(encoding="utf-8")
+    assert text.startswith("Claims of the paper: 1 hold, 0 in part, 1 do not hold, 0 undecided.")
+    assert "- ✗ **does not hold**: A claim. *2 rows*" in text
+    for name in re.findall(r"\]\(([^)]+)\)", text):
+        assert (fake[0] / name).is_file(), name
+    last = manifest.new_record("quick", 1.0, "", None)
+    sections = [Section(FAKES["first"], replace(last, made_with={"numpy": "1.0"})), Section(FAKES["last"], last)]
+    assert summary(sections, last).count("with numpy 1.0") == 1
+
+
+def test_the_summary_escapes_what_markdown_would_read():
+    last = manifest.new_record("quick", 1.0, "", None)
+    found = Finding("|K_τ| *is* <b>", "holds", "a `b`")
+    section = Section(FAKES["last"], last, table=pd.DataFrame({"a|b": ["x|y"]}), findings=(found,))
+    text = summary([section], last)
+    assert r"\|K\_τ\| \*is\* \<b>" in text
+    assert "| a\\|b |\n| --- |\n| x\\|y |" in text

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-Verdict: TypeAlias = Literal["holds", "holds in part", "does not hold"]
+Verdict: TypeAlias = Literal["holds", "holds in part", "does not hold", "undecided"]
+"""The last where the trials are too few or too noisy to tell."""
 
 
 @dataclass(frozen=True)

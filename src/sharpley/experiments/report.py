@@ -23,6 +23,7 @@ SIGNS: dict[Verdict, tuple[str, str]] = {
     "holds": ("yes", "✓"),
     "holds in part": ("part", "◐"),
     "does not hold": ("no", "✗"),
+    "undecided": ("open", "?"),
 }
 NUMBER = re.compile(r"[−+-]?[\d.,]+( ?%)?([eE][+-]?\d+)?( ?± ?[\d.,eE+-]+)?|–|")
 QUIET = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"  # no button that uploads a figure
@@ -79,9 +80,10 @@ def duration(seconds: float) -> str:
 
 
 def verdict_counts(sections: Sequence[Section]) -> str:
-    """Such as "5 hold, 1 in part, 2 do not hold"."""
+    """Such as "5 hold, 1 in part, 2 do not hold, 0 undecided"."""
     counts = _counted(sections)
-    return f"{counts['holds']} hold, {counts['holds in part']} in part, {counts['does not hold']} do not hold"
+    words = {"holds": "hold", "holds in part": "in part", "does not hold": "do not hold", "undecided": "undecided"}
+    return ", ".join(f"{counts[verdict]} {words[verdict]}" for verdict in SIGNS)
 
 
 def _counted(sections: Sequence[Section]) -> Counter[Verdict]:
@@ -103,7 +105,7 @@ def _facts(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
         "Figures and tables": f"{made} of {n_exhibits}",
         "Time": duration(sum(section.record.seconds for section in sections)),
         "Date": last.date,
-        "Made with": _made_with(last),
+        "Made with": made_with(last),
     }
     return "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in shown.items())
 
@@ -113,7 +115,8 @@ def _prose(text: str) -> str:
     return escape(text).replace(" = ", "&nbsp;=&nbsp;")
 
 
-def _made_with(record: Record) -> str:
+def made_with(record: Record) -> str:
+    """Versions and machine in a line."""
     return ", ".join(f"{name} {value}" if name != "platform" else value for name, value in record.made_with.items())
 
 
@@ -199,7 +202,7 @@ def _image(section: Section) -> str:
 def _table(table: DataFrame | None) -> str:
     if table is None:
         return ""
-    rows = [[_text(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    rows = [[cell_text(value) for value in row] for row in table.itertuples(index=False, name=None)]
     aligned = [_kind([row[j] for row in rows]) for j in range(table.shape[1])]
     head = "".join(f"<th{kind}>{escape(str(name))}</th>" for name, kind in zip(table.columns, aligned, strict=True))
     body = "\n".join(
@@ -219,7 +222,7 @@ def _kind(column: list[str]) -> str:
     return ' class="long"' if max(map(len, column)) > 32 else ""
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A cell as text; nothing, however pandas writes it, is a dash."""
     return "–" if value is None or value != value else str(value)
 
@@ -236,7 +239,7 @@ def _made(section: Section, last: Record) -> str:
     record, name = section.record, escape(section.exhibit.name)
     parts = [f"<code>{name}</code>", f"preset {escape(record.preset)}", duration(record.seconds), escape(record.date)]
     if record.made_with != last.made_with:
-        parts.append(f"made with {escape(_made_with(record))}")
+        parts.append(f"made with {escape(made_with(record))}")
     if not section.error:
         parts.append(f'<a href="tables/{name}.csv">table as CSV ({section.n_rows:,} rows)</a>')
     if section.picture:

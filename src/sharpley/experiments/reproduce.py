@@ -1,8 +1,8 @@
 """Run exhibits of the paper, one after the other, and make the page that shows them all.
 
 A folder of results holds ``tables/NAME.csv``, ``figures/NAME.png``, ``cells/`` (what an interrupted run need not
-compute again), ``manifest.json`` and ``report.html``. The page shows everything in the folder, so that exhibits may be
-made at different times, and one that failed can be made later.
+compute again), ``manifest.json``, ``report.html``, and its content as Markdown in ``summary.md``. The page shows
+everything in the folder, so that exhibits may be made at different times, and one that failed can be made later.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sharpley.experiments.constants import PRESETS
 from sharpley.experiments.exhibits import Context, Exhibit
 from sharpley.experiments.manifest import Record
 from sharpley.experiments.report import Section, duration, page, verdict_counts
+from sharpley.experiments.summary import summary
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -84,6 +85,7 @@ def reproduce(
     sections = [_section(registry[name], records[name], out) for name in registry if _is_there(name, records, out)]
     path = out / "report.html"
     path.write_text(page(sections, last, len(registry)), encoding="utf-8")
+    (out / "summary.md").write_text(summary(sections, last), encoding="utf-8")
     console.print(f"Claims of the paper: {verdict_counts(sections)}")
     made_now = {exhibit.name for exhibit in wanted}
     return Outcome(path, {s.exhibit.name: s.error for s in sections if s.error and s.exhibit.name in made_now})

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sharpley._typing import Floats
+from sharpley.experiments.constants import REVISION
 
 MOST_TERMS = 5000
-REVISION = 2  # of the methods here: raised when their numbers change, so that stored results are measured again
 
 PlainFunction: TypeAlias = Callable[[Any], Floats]
 Peer: TypeAlias = Callable[[PlainFunction, int, int, int], Floats]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sharpley.experiments.curves.compare import (
+    LITTLE,
     above_one,
     below_one,
     best_of,
     datasets_of,
     finding,
+    hardly_above_one,
+    hardly_below_one,
     has,
     not_above_one,
     shown,
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
 
 LOW_DIMENSIONAL = ("cal_housing", "make_regression")
 HIGH_DIMENSIONAL = ("adult", "year")
-LITTLE = 0.1  # a difference of at most a tenth is "little"
 
 
 def about_existing(table: DataFrame) -> list[Finding]:
@@ -34,7 +36,7 @@ def about_existing(table: DataFrame) -> list[Finding]:
         names = [name for name in datasets_of(table) if has(table, name, other)]
         ratios = {name: versus(table, name, "antithetic", other) for name in names}
         claim = f"Antithetic sampling has a lower error than {other} on all data sets."
-        out.append(finding(claim, ratios, below_one, above_one, f"antithetic / {other}"))
+        out.append(finding(claim, ratios, below_one, hardly_below_one, f"antithetic / {other}"))
     return out
 
 
@@ -79,15 +81,15 @@ def about_networks(table: DataFrame) -> list[Finding]:
 
 def _against(table: DataFrame, names: list[str], one: str, other: str, claim: str) -> Finding:
     ratios = {name: versus(table, name, one, other) for name in names}
-    return finding(claim, ratios, below_one, above_one, f"{one} / {other} at the largest common n")
+    return finding(claim, ratios, below_one, hardly_below_one, f"{one} / {other} at the largest common n")
 
 
 def _four_of_six(table: DataFrame) -> Finding:
     ratios = {name: versus(table, name, "sobol", "antithetic") for name in datasets_of(table)}
-    worse = [name for name, ratio in ratios.items() if above_one(ratio)]
+    worse, better = (sum(map(judge, ratios.values())) for judge in (above_one, below_one))
     evidence = "sobol / antithetic: " + ", ".join(f"{name} {shown(ratio)}" for name, ratio in ratios.items())
     claim = "Sobol' falls behind antithetic sampling on four of six data sets."
-    return Finding(claim, "holds" if len(worse) == 4 else "holds in part" if worse else "does not hold", evidence)
+    return Finding(claim, verdict(worse, better, 4), evidence)
 
 
 def about_scales(table: DataFrame) -> list[Finding]:
@@ -115,7 +117,13 @@ def about_candidates(table: DataFrame) -> list[Finding]:
     for few in (5, 10):
         ratios = {name: versus(table, name, f"{few} candidates", "25 candidates") for name in names}
         out.append(
-            finding(f"{few} candidates are too few.", ratios, above_one, below_one, f"{few} / 25 candidates, largest n")
+            finding(
+                f"{few} candidates are too few.",
+                ratios,
+                above_one,
+                hardly_above_one,
+                f"{few} / 25 candidates, largest n",
+            )
         )
     ratios = {name: versus(table, name, "25 candidates", "50 candidates") for name in names}
     little = {name: ratio for name, ratio in ratios.items() if ratio.low <= 1.0 or abs(ratio.value - 1.0) <= LITTLE}
@@ -138,12 +146,12 @@ def about_kernels(table: DataFrame) -> list[Finding]:
             "Kendall's kernel lags on cal_housing and make_regression.",
             lagging,
             above_one,
-            below_one,
+            hardly_above_one,
             "kendall / mallows",
         )
     )
     for other in ("mallows", "kendall"):
         ratios = {name: versus(table, name, "spearman", other) for name in names}
         claim = f"Spearman's kernel (of ranks, see the errata) is clearly worse than {other.title()}'s."
-        out.append(finding(claim, ratios, above_one, not_above_one, f"spearman / {other}"))
+        out.append(finding(claim, ratios, above_one, hardly_above_one, f"spearman / {other}"))
     return out

@@ -11,6 +11,8 @@ from sharpley.experiments.intervals import Interval, ratio_interval
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+LITTLE = 0.1  # a difference of at most a tenth
+
 
 def chosen_reference(table: DataFrame) -> DataFrame:
     """Errors against exact values where these are known, else against the mean over trials."""
@@ -51,16 +53,18 @@ def finding(
 ) -> Finding:
     """Judge a claim on several data sets: it holds where its interval says so, fails where the interval excludes it."""
     good = [name for name, ratio in ratios.items() if holds(ratio)]
-    bad = [name for name, ratio in ratios.items() if fails(ratio)]
+    bad = [name for name, ratio in ratios.items() if fails(ratio) and not holds(ratio)]
     evidence = f"{what}: " + ", ".join(f"{name} {shown(ratio)}" for name, ratio in ratios.items())
     return Finding(claim, verdict(len(good), len(bad), len(ratios)), evidence)
 
 
 def verdict(good: int, bad: int, total: int) -> Verdict:
-    """Everywhere, nowhere, or in between."""
+    """It holds everywhere, nowhere, in between, or there is nowhere that it is decided."""
     if good == total:
         return "holds"
-    return "does not hold" if bad == total or good == 0 else "holds in part"
+    if good:
+        return "holds in part"
+    return "does not hold" if bad else "undecided"
 
 
 def below_one(ratio: Interval) -> bool:
@@ -71,6 +75,16 @@ def below_one(ratio: Interval) -> bool:
 def above_one(ratio: Interval) -> bool:
     """Clearly worse."""
     return ratio.low > 1.0
+
+
+def hardly_below_one(ratio: Interval) -> bool:
+    """Not better by more than a little."""
+    return ratio.low > 1.0 - LITTLE
+
+
+def hardly_above_one(ratio: Interval) -> bool:
+    """Not worse by more than a little."""
+    return ratio.high < 1.0 + LITTLE
 
 
 def not_above_one(ratio: Interval) -> bool:

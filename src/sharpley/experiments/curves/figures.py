@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpley.experiments.cells import Cell, Rows, run_cells
-from sharpley.experiments.constants import PLAYERS
+from sharpley.experiments.constants import PLAYERS, REVISION
 from sharpley.experiments.curves import claims
 from sharpley.experiments.curves.draw import draw_curves, draw_scales, means_table
 from sharpley.experiments.curves.games import NETWORK, TREES
@@ -56,6 +56,7 @@ def _cells(preset: Preset, kind: str, dataset: str, series: str, only: int) -> l
         "rows": preset.n_rows,
         "background": preset.n_background,
         "n_train": preset.n_train,
+        "revision": REVISION,
     }
     return [{**settings, "trial": trial} for trial in range(preset.n_network_trials if costly else preset.n_trials)]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sharpley._typing import Floats
+from sharpley.experiments.constants import REVISION
 from sharpley.experiments.curves.counting import estimate_every_time
 from sharpley.experiments.curves.games import CurveGames, curve_games
 from sharpley.experiments.curves.series import EXISTING, NESTED, SETS, evaluations, fewest_evaluations, most_orderings
@@ -32,8 +33,12 @@ def measure(
     data: str | None,
     folder: str,
     only_largest: int = 0,
+    revision: int = REVISION,
 ) -> list[dict[str, Any]]:
-    """Errors of one trial; estimates themselves where the Shapley values are not known."""
+    """Errors of one trial; estimates themselves where the Shapley values are not known.
+
+    The revision is there to make other cells of other methods.
+    """
     games = curve_games(kind, dataset, rows, background, n_train, data, folder)
     most = min(largest, most_orderings(series, games.d))
     sizes = [largest] if only_largest else [n for n in SIZES if n <= most]

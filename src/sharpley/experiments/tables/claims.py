@@ -57,7 +57,7 @@ def _numbers(settings: Settings) -> Finding:
             away.append(f"{method} at d = {d}, n = {n} ({ours.mean():.4f}, printed {mean:.3f})")
     verdict: Verdict = "holds" if not away else "holds in part" if 2 * len(away) < cells else "does not hold"
     evidence = f"{cells - len(away)} of {cells} means agree within rounding and four standard errors"
-    return Finding("The printed mean discrepancies.", verdict, "; ".join([evidence, *away]))
+    return Finding("The mean discrepancies are those printed.", verdict, "; ".join([evidence, *away]))
 
 
 def _low(settings: Settings) -> Finding:

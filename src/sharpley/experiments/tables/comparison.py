@@ -45,8 +45,8 @@ class Tally(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """It holds if every comparison says so, and in part if more agree than contradict."""
-        if not self.against and not self.undecided:
-            return "holds"
+        if not self.against:
+            return "undecided" if not self.agree else "holds in part" if self.undecided else "holds"
         return "holds in part" if self.agree > len(self.against) else "does not hold"
 
     @staticmethod

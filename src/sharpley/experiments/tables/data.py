@@ -66,8 +66,8 @@ def findings(table: DataFrame) -> list[Finding]:
     rows = table["rows"] == table["paper_rows"]
     others = (table["columns"] == table["paper_columns"]) & (table["task"] == table["paper_task"])
     return [
-        _finding("The printed numbers of rows.", table, rows),
-        _finding("The printed numbers of columns and tasks.", table, others),
+        _finding("The data sets have the printed numbers of rows.", table, rows),
+        _finding("They have the printed numbers of columns, and the printed tasks.", table, others),
     ]
 
 
