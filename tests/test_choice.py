@@ -73,3 +73,19 @@ def test_nothing_is_said_if_the_model_takes_longer(monkeypatch, recwarn):
 def test_nothing_is_said_of_what_is_quick(recwarn):
     shapley_values(GAME, 14, method="gp", max_evals=282, rng=0)
     assert not [w for w in recwarn if issubclass(w.category, EstimatorTimeWarning)]
+
+
+def test_rows_that_were_enumerated_are_said_to_be():
+    """The second row differs from the background in three features, the third in none."""
+    background = np.zeros((5, 14))
+    rows = np.ones((3, 14))
+    rows[1, 3:] = 0.0
+    rows[2] = 0.0
+    explainer = Explainer(lambda x: np.tanh(x).sum(axis=1) ** 2, background, rng=0)
+    both = explainer.estimate(rows, max_evals=282)
+    assert both.method == "gp and exact"
+    assert (both.standard_errors[1:] == 0).all()
+    assert explainer.estimate(rows[:1], max_evals=282).method == "gp"
+    assert explainer.estimate(rows[1:], max_evals=282).method == "exact"
+    named = Explainer(lambda x: np.tanh(x).sum(axis=1) ** 2, background, rng=0, method="antithetic")
+    assert named.estimate(rows, max_evals=282).method == "antithetic"

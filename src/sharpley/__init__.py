@@ -4,6 +4,7 @@ Importing this package imports numpy and nothing heavier: scipy, numba and the r
 """
 
 from sharpley import games
+from sharpley.clock import EstimatorTimeWarning
 from sharpley.explainer import Explainer
 from sharpley.games import Background, MarginalGame
 from sharpley.kernels import Kendall, Kernel, Mallows, Spearman
@@ -32,6 +33,7 @@ __all__ = [
     "SAMPLERS",
     "Antithetic",
     "Background",
+    "EstimatorTimeWarning",
     "Explainer",
     "Kendall",
     "Kernel",

@@ -28,7 +28,7 @@ class ShapleyEstimate:
     n_evals : int, or (rows,) int
         Distinct coalitions evaluated, v(∅) and v(N) included.
     method : str
-        The method used.
+        The method used. "gp and exact", say, if some rows have so few players that matter that they were enumerated.
     converged : bool, or (rows,) bool
         Whether ``tol`` was met; True if none was asked for.
     degrees_of_freedom : float, of the same shape as ``values``

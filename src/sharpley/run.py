@@ -38,16 +38,22 @@ def estimate_rows(game: RowGames, settings: Settings) -> ShapleyEstimate:
     ends = game.endpoints()
     n_rows, _, k = ends.shape
     result = _Rows(n_rows, game.d, k)
-    name = method_name(plans[max(plans)].method)
+    names = list(dict.fromkeys(method_name(plans[d].method) for d in sorted(plans, reverse=True)))
     clock = Clock()
     with progress_bar(settings.progress, sum(plans[d].budget - 2 for d in sizes.tolist())) as bar:
         for rows, players in _blocks(varying, plans, k):
             run = _Run(_Reduced(game, players), rows, ends[rows], plans[len(players)], settings, bar, clock)
             run.into(result, players)
     _warn_unconverged(result.converged, settings)
-    clock.note(name)
+    clock.note(names[0])
     return ShapleyEstimate(
-        result.values, np.sqrt(result.variances), ends[:, 0], result.n_evals, name, result.converged, result.freedom
+        result.values,
+        np.sqrt(result.variances),
+        ends[:, 0],
+        result.n_evals,
+        " and ".join(names),
+        result.converged,
+        result.freedom,
     )
 
 
