@@ -1,5 +1,7 @@
 import html
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -159,6 +161,20 @@ def test_cache_is_warmed_listed_and_cleared(empty_cache):
     assert "d12-n300-scale4.0-plain  (not valid, will be computed again)" in call("cache", "list").stdout
     assert "removed 2 files" in call("cache", "clear").stdout
     assert list(empty_cache.iterdir()) == []
+
+
+def test_data_sets_in_the_cache_are_listed_and_removed_if_asked_for(empty_cache):
+    (empty_cache / "data").mkdir(parents=True)
+    (empty_cache / "data" / "bank.zip").write_bytes(b"x" * 2000)
+    assert "2.0 kB  bank.zip  (data set)" in call("cache", "list").stdout
+    assert "removed 0 files" in call("cache", "clear").stdout
+    assert "removed 1 files" in call("cache", "clear", "--data").stdout
+    assert "bank.zip" not in call("cache", "list").stdout
+
+
+def test_the_package_can_be_run():
+    done = subprocess.run([sys.executable, "-m", "sharpley", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"sharpley {__version__}\n"
 
 
 def test_warming_for_a_budget_keeps_what_explanations_use(empty_cache):

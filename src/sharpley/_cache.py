@@ -49,6 +49,18 @@ def folder() -> Path | None:
     return user_cache_path("sharpley", appauthor=False)
 
 
+def data_folder() -> Path | None:
+    """Where downloaded data sets are kept; None if they are not."""
+    place = folder()
+    return None if place is None else place / "data"
+
+
+def data_files() -> list[Path]:
+    """Downloaded data sets, and what is left of downloads that were broken off."""
+    place = data_folder()
+    return [] if place is None or not place.is_dir() else sorted(path for path in place.iterdir() if path.is_file())
+
+
 def cached(key: str, n: int, d: int, compute: Callable[[], Orderings]) -> Orderings:
     """The (n, d) orderings kept under ``key``, or else those that ``compute`` returns, kept from now on; read-only."""
     place = folder()
@@ -76,12 +88,12 @@ def entries() -> Iterator[Entry]:
         yield Entry(path, key, n, d, n_bytes, orderings is not None)
 
 
-def clear() -> int:
-    """Remove all files of the cache, unfinished ones too, and return their number."""
+def clear(*, data: bool = False) -> int:
+    """Remove all orderings, unfinished files too, and the data sets if wanted; return the number of files."""
     place = folder()
     if place is None:
         return 0
-    paths = [*place.glob("*" + SUFFIX), *place.glob(".*" + UNFINISHED)]
+    paths = [*place.glob("*" + SUFFIX), *place.glob(".*" + UNFINISHED), *(data_files() if data else ())]
     for path in paths:
         path.unlink(missing_ok=True)
     return len(paths)

@@ -161,7 +161,9 @@ def demo(
         run(out)
 
 
-cache = typer.Typer(help="Designs and greedy sequences, which are found once and kept on disk.", no_args_is_help=True)
+cache = typer.Typer(
+    help="Designs, greedy sequences and data sets, which are found once and kept on disk.", no_args_is_help=True
+)
 app.add_typer(cache, name="cache")
 
 
@@ -173,6 +175,8 @@ def list_cache() -> None:
     for entry in _cache.entries():
         state = f"{entry.n} orderings of {entry.d}" if entry.is_valid else "not valid, will be computed again"
         typer.echo(f"{entry.n_bytes / 1000:8.1f} kB  {entry.key}  ({state})")
+    for path in _cache.data_files():
+        typer.echo(f"{path.stat().st_size / 1000:8.1f} kB  {path.name}  (data set)")
 
 
 @cache.command()
@@ -200,11 +204,7 @@ def warm(
 
 
 @cache.command()
-def clear() -> None:
-    """Remove all that is kept."""
+def clear(data: Annotated[bool, typer.Option("--data", help="Downloaded data sets too.")] = False) -> None:
+    """Remove the designs and sequences that are kept."""
     with _plain_errors():
-        typer.echo(f"removed {_cache.clear()} files")
-
-
-if __name__ == "__main__":
-    app()
+        typer.echo(f"removed {_cache.clear(data=data)} files")

@@ -202,17 +202,16 @@ def _digest(x: Floats, y: Floats) -> str:
 
 def _kept(name: str) -> Dataset | None:
     """The data set in the cache folder; None if it is not there, or damaged and so to be downloaded again."""
-    place = _cache.folder()
+    place = _cache.data_folder()
     try:
-        return None if place is None else _read(name, place / "data")
+        return None if place is None else _read(name, place)
     except ValueError:
         return None
 
 
 def _downloaded(name: str) -> Dataset:
     """Download to a folder of this process alone, and move what proves right: others see a whole file or none."""
-    original, place = _RECIPES[name].original, _cache.folder()
-    kept = None if place is None else place / "data"
+    original, kept = _RECIPES[name].original, _cache.data_folder()
     try:
         if kept is not None:
             kept.mkdir(parents=True, exist_ok=True)
