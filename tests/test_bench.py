@@ -13,7 +13,7 @@ from sharpley.experiments.bench.games import CLOSED_FORMS, GAMES, PLAYERS, bench
 from sharpley.experiments.bench.measure import Timed, measure
 from sharpley.experiments.bench.peers import available_peers
 from sharpley.experiments.bench.run import MULTIPLES, _cells, players_of, summarised
-from sharpley.experiments.networks import TableGames
+from sharpley.experiments.lookup import TableGames
 from sharpley.games import UnanimitySum, WeightedVoting
 from sharpley.games.plain import PlainGame
 from sharpley.plan import make_settings

@@ -25,7 +25,7 @@ from sharpley.experiments.curves.measure import SIZES, _estimates, measure
 from sharpley.experiments.curves.series import EXISTING, NESTED, SCALES, SETS, most_orderings, scaled
 from sharpley.experiments.exhibits import Context
 from sharpley.experiments.intervals import mean_interval, ratio_interval
-from sharpley.experiments.networks import TableGames
+from sharpley.experiments.lookup import TableGames
 from sharpley.games import UnanimitySum
 
 GAME = UnanimitySum.random(6, n_terms=15, max_order=4, rng=0)
@@ -40,8 +40,8 @@ def games():
 
 
 @pytest.fixture(scope="module")
-def trees():
-    return curve_games("gbdt", "make_regression", 3, 20, 200, None, "")
+def trees(tmp_path_factory):
+    return curve_games("gbdt", "make_regression", 3, 20, 200, None, str(tmp_path_factory.mktemp("cells")))
 
 
 @pytest.mark.parametrize("series", ["monte-carlo", "orthogonal", "herding", "sbq"])
@@ -57,12 +57,23 @@ def test_beginnings_of_a_sequence_are_smaller_samples(games, series):
         np.testing.assert_allclose(found[n][1], -2.0 * expected, atol=1e-12)
 
 
-def test_trees_and_walks_give_the_same_contributions(trees):
+def test_trees_tables_and_walks_give_the_same_contributions(trees):
+    """With few players trees are looked up, with many they have a closed form, and a walk is always possible."""
+    from sharpley.experiments.constants import SEED
+    from sharpley.experiments.curves.games import _first_rows
+    from sharpley.experiments.datasets import load
+    from sharpley.experiments.models import make_task, train_xgboost
+    from sharpley.games import TreeGame
     from sharpley.samplers import MonteCarlo
 
+    assert isinstance(trees.games, TableGames)
     orderings = MonteCarlo(10, rng=0).random(5)
     walked = CurveGames(_Anonymous(trees.games), None).contributions(orderings)
-    np.testing.assert_allclose(walked, trees.contributions(orderings), atol=1e-6)
+    np.testing.assert_allclose(walked, trees.contributions(orderings), atol=1e-12)
+    dataset = _first_rows(load("make_regression", None), 200)
+    task = make_task(dataset, train_xgboost(dataset), rows=3, background=20, seed=SEED)
+    closed_form = CurveGames(TreeGame(task.model, task.background, task.rows), None).contributions(orderings)
+    np.testing.assert_allclose(walked, closed_form, atol=1e-6)
 
 
 class _Anonymous:

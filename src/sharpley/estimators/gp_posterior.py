@@ -37,6 +37,7 @@ from sharpley.estimators.regression import LeastSquares, class_weights
 FREE = 1e10  # τ² where there are pairs enough to determine the linear part
 AT_ONCE = 1000  # coalitions, so that many are predicted in little memory
 CHECKED = 150  # pairs that are left out, one by one, to see how well they are predicted
+SPARED = 0.8  # pairs that were left out must be missed by less than this share of their variance before it is lessened
 CAUTION = 1.25  # at 1 intervals of real models become too wide, at 1.5 those of voting games too narrow
 
 
@@ -117,9 +118,10 @@ class Conditioner:
         covariance = (
             prior_covariance(scales, 0.0) - shapley @ of_shapley + remainder @ inverse_information @ remainder.T
         )
-        variances = np.outer(np.maximum(np.diagonal(covariance), 0.0), _misfit(values, alpha, d))
         slope_part = of_signs[self._checked]
         precisions = np.diagonal(of_checked[self._checked]) - ((slope_part @ inverse_information) * slope_part).sum(1)
+        misfit = np.minimum(_misfit(values, alpha, d), _misfit_left_out(alpha[self._checked], precisions) / SPARED)
+        variances = np.outer(np.maximum(np.diagonal(covariance), 0.0), misfit)
         variances = np.maximum(variances, self._least_variances(games, alpha[self._checked], precisions))
         return Posterior(phi, variances, signs, alpha, slopes, scales)
 
@@ -143,6 +145,18 @@ def _misfit(values: Floats, alpha: Floats, d: int) -> Floats:
     """How much larger or smaller than assumed the values of each game are, (g,): 1 if the prior's size is right."""
     # Rounding may leave −1e-17 where a game is linear and nothing is left to explain.
     return np.maximum((values * alpha).sum(axis=0), 0.0) / max(1, len(values) - d)
+
+
+def _misfit_left_out(alpha: Floats, precisions: Floats) -> Floats:
+    """The same by pairs that were left out, which are missed by α / precision with variance 1 / precision, (g,).
+
+    The likelihood judges the prior by all that it says. Of smooth games, such as an airport's, the process knows far
+    more than it thinks once many pairs were seen, and this shows it.
+    """
+    used = precisions > 0
+    return (
+        np.asarray((alpha[used] ** 2 / precisions[used, None]).mean(axis=0)) if used.any() else np.ones(alpha.shape[1])
+    )
 
 
 def kernel(z: Floats, t: Floats, scales: Scales, fixed: FixedParts | None = None) -> Floats:

@@ -50,9 +50,13 @@ class StratifiedEstimator(Estimator):
             return True
         counts = np.bincount(np.concatenate(self._strata), minlength=self.d**2)
         target = self._allocation(self._predicted_deviations(values), counts, budget - len(store))
-        for strata in _rounds(target - counts, self._rng):
-            if not self._draw(store, strata, budget):
+        # In random order, so that a tight budget cuts fairly.
+        waiting = self._rng.permutation(np.repeat(np.arange(self.d**2), np.maximum(0, target - counts)))
+        while len(waiting):
+            now = max(1, (budget - len(store)) // 2)  # as many as fit for sure: a draw adds two coalitions at most
+            if not self._draw(store, waiting[:now], budget):
                 break
+            waiting = waiting[now:]
         return len(self._strata) > before
 
     def _first_stage(self, store: CoalitionStore, budget: int) -> None:
@@ -154,9 +158,3 @@ class StratifiedEstimator(Estimator):
         penalty = (parts**2 / np.maximum(1, counts - 1).reshape(1, self.d, self.d, 1)).sum(axis=2)
         freedom = np.divide(total**2, penalty, out=np.full_like(total, np.inf), where=penalty > 0)
         return Moments(mean.reshape(shape).mean(axis=2), total, freedom)
-
-
-def _rounds(missing: NDArray[np.int64], rng: np.random.Generator) -> list[NDArray[np.int64]]:
-    """Single draws for strata that miss some, in random order, so that a tight budget cuts fairly."""
-    strata = np.repeat(np.arange(len(missing)), np.maximum(0, missing))
-    return [strata[i : i + 1] for i in rng.permutation(len(strata))]

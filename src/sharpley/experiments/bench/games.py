@@ -22,8 +22,8 @@ import numpy as np
 from sharpley._typing import Floats
 from sharpley.experiments.constants import SEED
 from sharpley.experiments.datasets import Dataset, load
+from sharpley.experiments.lookup import ENUMERABLE, network_games, write_arrays
 from sharpley.experiments.models import make_task, train_mlp, train_xgboost
-from sharpley.experiments.networks import ENUMERABLE, network_games, write_arrays
 from sharpley.games.classic import Airport, UnanimitySum, WeightedVoting
 from sharpley.games.plain import PlainGame
 from sharpley.games.trees import TreeGame

@@ -15,7 +15,7 @@ from sharpley.experiments.curves.games import NETWORK, TREES
 from sharpley.experiments.curves.measure import measure
 from sharpley.experiments.curves.series import BEYOND, CANDIDATES, MANY_PLAYERS, SCALES, scaled, with_candidates
 from sharpley.experiments.exhibits import Context, Exhibit, Preset
-from sharpley.experiments.networks import ENUMERABLE
+from sharpley.experiments.lookup import ENUMERABLE
 
 if TYPE_CHECKING:
     from pandas import DataFrame

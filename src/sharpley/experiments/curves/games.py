@@ -13,8 +13,8 @@ from sharpley.estimators.permutation import add_walks
 from sharpley.evaluation import CoalitionStore, evaluate, progress_bar
 from sharpley.experiments.constants import SEED
 from sharpley.experiments.datasets import Dataset, load
+from sharpley.experiments.lookup import ENUMERABLE, TableGames, all_values, network_games
 from sharpley.experiments.models import make_task, train_mlp, train_xgboost
-from sharpley.experiments.networks import network_games
 from sharpley.games.trees import TreeGame
 from sharpley.protocols import RowGames
 
@@ -35,7 +35,7 @@ class CurveGames(NamedTuple):
 
     def contributions(self, orderings: Orderings) -> Floats:
         """Contributions of players along each ordering, (rows, n, d)."""
-        if isinstance(self.games, TreeGame):
+        if isinstance(self.games, TreeGame | TableGames):
             return self.games.contributions(orderings)
         return _walked_contributions(self.games, orderings)
 
@@ -58,13 +58,14 @@ def curve_games(
 ) -> CurveGames:
     """Train the model and make its games."""
     loaded = _first_rows(load(dataset, None if data is None else Path(data)), n_train)
-    if kind == TREES:
-        task = make_task(loaded, train_xgboost(loaded), rows=rows, background=background, seed=SEED)
-        trees = TreeGame(task.model, task.background, task.rows)
-        return CurveGames(trees, trees.shapley_values())
-    task = make_task(loaded, train_mlp(loaded), rows=rows, background=background, seed=SEED)
-    kept = Path(folder) / f"mlp-{dataset}-{rows}-{background}-{len(loaded.X)}.npz"
-    return CurveGames(*network_games(task, kept))
+    kept = Path(folder) / f"{kind}-{dataset}-{rows}-{background}-{len(loaded.X)}.npz"
+    if kind == NETWORK:
+        task = make_task(loaded, train_mlp(loaded), rows=rows, background=background, seed=SEED)
+        return CurveGames(*network_games(task, kept))
+    task = make_task(loaded, train_xgboost(loaded), rows=rows, background=background, seed=SEED)
+    trees = TreeGame(task.model, task.background, task.rows)
+    games = TableGames(all_values(trees, kept), trees.varying()) if trees.d <= ENUMERABLE else trees
+    return CurveGames(games, trees.shapley_values())
 
 
 def _first_rows(dataset: Dataset, n: int) -> Dataset:

@@ -11,7 +11,7 @@ import numpy as np
 from sharpley._typing import Floats
 from sharpley.experiments.constants import REVISION
 from sharpley.experiments.curves.counting import estimate_every_time
-from sharpley.experiments.curves.games import CurveGames, curve_games
+from sharpley.experiments.curves.games import NETWORK, CurveGames, curve_games
 from sharpley.experiments.curves.series import EXISTING, NESTED, SETS, evaluations, fewest_evaluations, most_orderings
 from sharpley.methods import make_estimator
 from sharpley.plan import make_settings
@@ -42,22 +42,16 @@ def measure(
     games = curve_games(kind, dataset, rows, background, n_train, data, folder)
     most = min(largest, most_orderings(series, games.d))
     sizes = [largest] if only_largest else [n for n in SIZES if n <= most]
-    return [_row(games, n, estimate) for n, estimate in _estimates(games, series, trial, sizes)]
+    return [_row(games, n, estimate, keep=kind == NETWORK) for n, estimate in _estimates(games, series, trial, sizes)]
 
 
-def _row(games: CurveGames, n: int, estimate: Floats) -> dict[str, Any]:
+def _row(games: CurveGames, n: int, estimate: Floats, *, keep: bool) -> dict[str, Any]:
     row: dict[str, Any] = {"n": n, "marginal_evals": n * games.d}
     if games.exact is not None:
         row["mse"] = float(((estimate - games.exact) ** 2).mean())
-    if not _has_trees(games):
+    if keep:
         row["estimate"] = [float(f"{value:.8g}") for value in estimate.reshape(-1)]
     return row
-
-
-def _has_trees(games: CurveGames) -> bool:
-    from sharpley.games.trees import TreeGame
-
-    return isinstance(games.games, TreeGame)
 
 
 def _estimates(games: CurveGames, series: str, trial: int, sizes: list[int]) -> Iterator[tuple[int, Floats]]:
