@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from sharpley._typing import Coalitions, Floats, Orderings
 from sharpley.estimators.exact import all_coalitions
 from sharpley.experiments.models import Task, margin
+from sharpley.experiments.quiet import estimated
 from sharpley.games.tabular import MarginalGame
-from sharpley.plan import make_settings
 from sharpley.protocols import PairEvaluator, RowGames
-from sharpley.run import estimate_rows
 
 ENUMERABLE = 16  # players
 
@@ -33,7 +32,7 @@ def network_games(task: Task, kept: Path) -> NetworkGames:
     if games.d > ENUMERABLE:
         return NetworkGames(games, None)
     looked_up = TableGames(all_values(games, kept))
-    exact = estimate_rows(looked_up, make_settings("exact", 2**games.d, None, 0, progress=False)).values[:, :, 0]
+    exact = estimated(looked_up, "exact", 2**games.d, 0).values[:, :, 0]
     return NetworkGames(looked_up, exact)
 
 

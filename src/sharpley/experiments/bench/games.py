@@ -24,12 +24,11 @@ from sharpley.experiments.constants import SEED
 from sharpley.experiments.datasets import Dataset, load
 from sharpley.experiments.lookup import ENUMERABLE, network_games, write_arrays
 from sharpley.experiments.models import make_task, train_mlp, train_xgboost
+from sharpley.experiments.quiet import estimated
 from sharpley.games.classic import Airport, UnanimitySum, WeightedVoting
 from sharpley.games.plain import PlainGame
 from sharpley.games.trees import TreeGame
-from sharpley.plan import make_settings
 from sharpley.protocols import RowGames
-from sharpley.run import estimate_rows
 
 TREES = ("cal_housing", "make_regression", "bank", "breast_cancer", "adult", "year")
 NETWORKS = ("cal_housing", "bank", "breast_cancer")
@@ -76,7 +75,7 @@ def _network(name: str, dataset: Dataset, kept: Path) -> BenchGame:
     if exact is not None:
         return BenchGame(name, games, exact, 0.0)
     if not kept.exists():
-        found = estimate_rows(games, make_settings("gp", REFERENCE_EVALS, None, SEED))
+        found = estimated(games, "gp", REFERENCE_EVALS, SEED)
         variance = (found.standard_errors**2).mean()
         write_arrays(kept, exact=found.values[:, :, 0], variance=variance)
     with np.load(kept) as arrays:

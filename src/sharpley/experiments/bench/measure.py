@@ -13,10 +13,9 @@ from sharpley._typing import Coalitions, Floats
 from sharpley.evaluation import coalition_keys
 from sharpley.experiments.bench.games import BenchGame, bench_game
 from sharpley.experiments.bench.peers import Peer, available_peers
+from sharpley.experiments.quiet import estimated
 from sharpley.methods import METHODS, gp_unbiased, make_estimator
-from sharpley.plan import make_settings
 from sharpley.protocols import PairEvaluator, RowGames
-from sharpley.run import estimate_rows
 
 UNBIASED_GP = "gp-unbiased"
 OURS: tuple[str, ...] = (*(m for m in METHODS if m not in ("auto", "exact")), UNBIASED_GP)
@@ -57,10 +56,7 @@ def _row(chosen: BenchGame, timed: Timed, values: Floats, seconds: float) -> dic
 
 def _ours(timed: Timed, method: str, budget: int, seed: int) -> Floats:
     unbiased = method == UNBIASED_GP
-    settings = make_settings("gp" if unbiased else method, budget, None, seed, progress=False, unbiased=unbiased)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it takes longer than the game, which is known
-        return estimate_rows(timed, settings).values[:, :, 0]
+    return estimated(timed, "gp" if unbiased else method, budget, seed, unbiased=unbiased).values[:, :, 0]
 
 
 def _peers(timed: Timed, method: str, budget: int, seed: int) -> Floats:

@@ -20,9 +20,10 @@ MULTIPLES = (5, 10, 20, 50, 100)
 SEEDS = 10
 MANY_PLAYERS = 50
 FEW_SEEDS = 3
-# Minutes for a row with many players and evaluations; three seeds there, and up to 20 d.
+# Up to minutes for a row: with more than 50 players three seeds and up to 20 d, with 30 players three at 100 d.
 SLOW = ("shapiq PolySHAP", "shapiq SVARM", "stratified")
 SLOW_MULTIPLES = (5, 10, 20)
+SLOW_PLAYERS = 30
 QUICK_GAMES = ("xgboost-make_regression", "airport")
 
 
@@ -62,16 +63,21 @@ def _cells(game: str, method: str, *, quick: bool) -> list[Cell]:
     for multiple in MULTIPLES[:2] if quick else MULTIPLES:
         if multiple * d + 2 >= 2**d:
             continue  # all coalitions fit: every method is exact, or should be
-        seeds = SEEDS
-        if d > MANY_PLAYERS and (method in SLOW or multiple == MULTIPLES[-1]):
-            seeds = FEW_SEEDS
         if d > MANY_PLAYERS and method in SLOW and multiple not in SLOW_MULTIPLES:
             continue
         cells += [
             {"game": game, "method": method, "multiple": multiple, "seed": seed, "version": version_of(method)}
-            for seed in range(2 if quick else seeds)
+            for seed in range(2 if quick else _seeds(game, d, method, multiple))
         ]
     return cells
+
+
+def _seeds(game: str, d: int, method: str, multiple: int) -> int:
+    most = multiple == MULTIPLES[-1]
+    if d > MANY_PLAYERS:
+        return FEW_SEEDS if most or method in SLOW else SEEDS
+    slow = method in SLOW and d >= SLOW_PLAYERS and game not in CLOSED_FORMS  # these have one row, not ten
+    return FEW_SEEDS if most and slow else SEEDS
 
 
 def summarised(table: DataFrame) -> DataFrame:

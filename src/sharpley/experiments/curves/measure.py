@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,9 +12,8 @@ from sharpley.experiments.constants import REVISION
 from sharpley.experiments.curves.counting import estimate_every_time
 from sharpley.experiments.curves.games import NETWORK, CurveGames, curve_games
 from sharpley.experiments.curves.series import EXISTING, NESTED, SETS, evaluations, fewest_evaluations, most_orderings
+from sharpley.experiments.quiet import estimated
 from sharpley.methods import make_estimator
-from sharpley.plan import make_settings
-from sharpley.run import estimate_rows
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
@@ -89,6 +87,4 @@ def _estimated(games: CurveGames, series: str, n: int, seed: np.random.SeedSeque
         return estimate_every_time(games.games, EXISTING[series], budget, seed) if budget >= needed else None
     if budget < make_estimator(series, games.d, np.random.default_rng(0)).minimum or budget >= 2**games.d:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it takes longer than the game, which is known
-        return estimate_rows(games.games, make_settings(series, budget, None, seed, progress=False)).values[:, :, 0]
+    return estimated(games.games, series, budget, seed).values[:, :, 0]
