@@ -84,7 +84,7 @@ def main(arguments=None):
     columns = [(name, budget) for name in GAMES for budget in budgets]
     few = min(seeds, FEW_SEEDS)
     lines = [
-        f"Coverage of 95% intervals over {seeds} seeds ({few} of gp) and 12 players, with so many evaluations.",
+        f"Coverage of 95% intervals over {seeds} seeds ({few} of gp) and 12 players, by evaluations.",
         "",
     ]
     head = [f"{name} {budget}" for name, budget in columns]
