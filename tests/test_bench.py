@@ -1,5 +1,8 @@
 """The head-to-head benchmark: its games, its clock, its peers, its tables."""
 
+import sys
+from types import ModuleType, SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +11,7 @@ from typer.testing import CliRunner
 from sharpley.cli import app
 from sharpley.estimators.exact import all_coalitions
 from sharpley.experiments.bench import measure as bench
-from sharpley.experiments.bench import report
+from sharpley.experiments.bench import peers, report
 from sharpley.experiments.bench.games import CLOSED_FORMS, GAMES, PLAYERS, bench_game
 from sharpley.experiments.bench.measure import Timed, measure
 from sharpley.experiments.bench.peers import available_peers
@@ -71,6 +74,41 @@ def test_peers_estimate_shapley_values(method):
     assert np.abs(many - truth).max() < (1e-9 if method == "shap Kernel" else 0.25)
 
 
+@pytest.mark.parametrize(
+    ("name", "d", "arguments", "options"),
+    [
+        ("KernelSHAP", 30, (), {"pairing_trick": True}),
+        ("PolySHAP", 30, (), {"pairing_trick": True, "max_order": 3}),
+        ("PolySHAP", 107, (), {"pairing_trick": True, "max_order": 2}),  # of order 3 it would have 200,000 terms
+        ("RegressionMSR", 30, ("SV",), {}),
+        ("SVARM", 30, (), {}),
+    ],
+)
+def test_shapiqs_estimators_have_the_whole_budget_and_their_best_options(monkeypatch, name, d, arguments, options):
+    """On a stand-in for shapiq, which needs a newer Python than the library."""
+    seen = {}
+
+    class Approximator:
+        def __init__(self, n, *arguments, **options):
+            seen.update(made=(n, arguments, options))
+
+        def approximate(self, budget, game):
+            seen.update(budget=budget, values=game(np.array([[0, 1]], dtype=int)))
+            return SimpleNamespace(get_n_order_values=lambda order: np.full(d, order))
+
+    shapiq, module = ModuleType("shapiq"), ModuleType("shapiq.approximator")
+    setattr(module, name, Approximator)
+    shapiq.approximator = module
+    monkeypatch.setitem(sys.modules, "shapiq", shapiq)
+    monkeypatch.setitem(sys.modules, "shapiq.approximator", module)
+    monkeypatch.setattr(peers, "find_spec", lambda library: object())
+    found = available_peers()
+    assert set(found) == {"shap Permutation", "shap Kernel", f"shapiq {name}"}  # what the version has
+    values = found[f"shapiq {name}"](lambda coalitions: np.where(coalitions.dtype == bool, 1.0, 0.0), d, 302, 7)
+    np.testing.assert_array_equal(values, np.ones(d))
+    assert seen == {"made": (d, arguments, {"random_state": 7, **options}), "budget": 302, "values": 1.0}
+
+
 def test_peers_see_only_players_that_matter():
     """A peer that estimates nothing but the number of players that it was told of."""
     seen = []
@@ -98,6 +136,8 @@ def test_which_cells_there_are():
     slow = _cells("xgboost-adult", "shapiq SVARM", quick=False)
     assert {c["multiple"] for c in slow} == {5, 10, 20}
     assert len(slow) == 9
+    assert len(_cells("xgboost-breast_cancer", "shapiq PolySHAP", quick=False)) == 43  # three seeds at 100 d
+    assert len(_cells("voting", "shapiq PolySHAP", quick=False)) == 50
 
 
 @pytest.fixture

@@ -50,6 +50,17 @@ def test_values_are_those_of_calling_predict(kind, missing):
     np.testing.assert_allclose(game(coalitions), MarginalGame(margin(model), x[:30], x[40:43])(coalitions), atol=2e-6)
 
 
+@pytest.mark.parametrize("m", [0, 1, 63, 64, 65, 130])
+def test_blocks_of_64_coalitions_are_put_together(m):
+    """Whatever their number, a coalition has the value that it has alone."""
+    x, y = data()
+    game = TreeGame(regressor(x, y), x[:30], x[40:42])
+    every = all_coalitions(D)
+    alone = np.concatenate([game(every[i : i + 1]) for i in range(len(every))], axis=1)
+    which = np.random.default_rng(m).integers(len(every), size=m)
+    np.testing.assert_array_equal(game(every[which]), alone[:, which])
+
+
 def test_shapley_values_are_those_of_treeshap():
     x, y = data()
     model = regressor(x, y, n_estimators=50)

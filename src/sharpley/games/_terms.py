@@ -11,6 +11,10 @@ from numba import njit
 
 NONE = 2**15 - 1
 
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+"""A number whose 64 windows of six bits are all different: times 2^i, its highest six bits tell i."""
+PLACE = np.argsort([(0x03F79D71B4CB0A89 << i) % 2**64 >> 58 for i in range(64)])
+
 
 @njit(cache=True)
 def _goes_left(value, threshold, missing_left):
@@ -83,38 +87,45 @@ def collect_terms(tree, row, background, shares, width):
 
 
 @njit(cache=True)
-def pack_terms(terms, d):
-    """Terms as bit sets of features that must be present, and that must be absent: uint64 (t, words) each."""
-    width = terms.shape[1] // 2
-    present = np.zeros((terms.shape[0], (d + 63) // 64), np.uint64)
-    absent = np.zeros_like(present)
-    for t in range(terms.shape[0]):
-        for k in range(2 * width):
-            f = terms[t, k]
-            if f != NONE:
-                half = present if k < width else absent
-                half[t, f >> 6] |= np.uint64(1) << np.uint64(f & 63)
-    return present, absent
+def _on(term, columns, on):
+    """Bits of the coalitions, among those of ``on``, in which a term is on."""
+    width = len(term) // 2
+    for k in range(width):
+        if term[k] == NONE:
+            break
+        on &= columns[term[k]]
+    for k in range(width, 2 * width):
+        if term[k] == NONE:
+            break
+        on &= ~columns[term[k]]
+    return on
 
 
 @njit(cache=True)
-def coalition_values(present, absent, weights, coalitions):
-    """Sum of the weights of the terms that are on in each coalition, (m,)."""
+def coalition_values(terms, weights, coalitions):
+    """Sum of the weights of the terms that are on in each coalition, (m,).
+
+    64 coalitions at a time: a word for each feature says in which of them it is present, and a few operations on words
+    say in which of them a term is on. That is true of few, whose values alone are touched.
+    """
     m, d = coalitions.shape
-    n_words = present.shape[1]
     values = np.zeros(m)
-    members = np.zeros(n_words, np.uint64)
-    for i in range(m):
-        members[:] = 0
-        for f in range(d):
-            if coalitions[i, f]:
-                members[f >> 6] |= np.uint64(1) << np.uint64(f & 63)
+    columns = np.empty(d, np.uint64)
+    one = np.uint64(1)
+    for start in range(0, m, 64):
+        count = min(64, m - start)
+        columns[:] = 0
+        for i in range(count):
+            for f in range(d):
+                if coalitions[start + i, f]:
+                    columns[f] |= one << np.uint64(i)
+        everyone = ~np.uint64(0) >> np.uint64(64 - count)
         for t in range(len(weights)):
-            amiss = np.uint64(0)
-            for w in range(n_words):
-                amiss |= (present[t, w] & ~members[w]) | (absent[t, w] & members[w])
-            if amiss == 0:
-                values[i] += weights[t]
+            on = _on(terms[t], columns, everyone)
+            while on:
+                lowest = on & (~on + one)
+                values[start + PLACE[(lowest * DE_BRUIJN) >> np.uint64(58)]] += weights[t]
+                on ^= lowest
     return values
 
 

@@ -33,8 +33,6 @@ class _Terms(NamedTuple):
     """The terms of one explained row; see ``_terms``."""
 
     features: NDArray[np.int16]
-    present: NDArray[np.uint64]
-    absent: NDArray[np.uint64]
     weights: Floats
 
 
@@ -122,7 +120,7 @@ class TreeGame:
     def _values(self, row: int, coalitions: Coalitions) -> Floats:
         from sharpley.games._terms import coalition_values
 
-        return np.asarray(self._offset + coalition_values(*self._terms[row][1:], np.ascontiguousarray(coalitions)))
+        return np.asarray(self._offset + coalition_values(*self._terms[row], np.ascontiguousarray(coalitions)))
 
 
 def _single(table: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:
@@ -138,15 +136,13 @@ def _single(table: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:
 
 
 def _merged_terms(forest: Forest, row: NDArray[np.float32], background: NDArray[np.float32], shares: Floats) -> _Terms:
-    from sharpley.games._terms import collect_terms, pack_terms
+    from sharpley.games._terms import collect_terms
 
     width = max(_depth(tree.left, tree.right) for tree in forest.trees)
     parts = [collect_terms(tuple(tree), row, background, shares, max(1, width)) for tree in forest.trees]
     features, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
     first, which = _group_equal(features)
-    merged = features[first]
-    present, absent = pack_terms(merged, forest.n_features)
-    return _Terms(merged, present, absent, np.asarray(np.bincount(which, weights=weights), dtype=np.float64))
+    return _Terms(features[first], np.asarray(np.bincount(which, weights=weights), dtype=np.float64))
 
 
 def _depth(left: NDArray[np.int32], right: NDArray[np.int32]) -> int:

@@ -64,7 +64,7 @@ def most_orderings(series: str, d: int) -> int:
         return 50
     if d > MANY_PLAYERS and series == "stratified":
         return 0  # as in the paper
-    return 100 if d > MANY_PLAYERS and series in ("owen", "owen-halved") else 10**9
+    return 10**9
 
 
 def evaluations(series: str, n: int, d: int) -> int:
