@@ -39,14 +39,17 @@ class Record:
     error: str = ""
 
 
+def installed_version(library: str) -> str:
+    """Of a library, if it is there."""
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "not installed"
+
+
 def environment() -> dict[str, str]:
     """Versions of what results depend on, and the machine."""
-    found = {"sharpley": __version__}
-    for library in LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            found[library] = "not installed"
+    found = {"sharpley": __version__, **{library: installed_version(library) for library in LIBRARIES}}
     return {**found, "python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
 
 

@@ -8,7 +8,6 @@ no regularisation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from math import comb
 from typing import Any, TypeAlias
@@ -17,6 +16,7 @@ import numpy as np
 
 from sharpley._typing import Floats
 from sharpley.experiments.constants import REVISION
+from sharpley.experiments.manifest import installed_version
 
 MOST_TERMS = 5000
 
@@ -93,7 +93,4 @@ def versions() -> str:
 
 
 def _installed(package: str) -> str:
-    try:
-        return f"{package} {version(package)}"
-    except PackageNotFoundError:
-        return f"no {package}"
+    return f"{package} {installed_version(package)}"
