@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from sharpley.cli import app
 from sharpley.estimators.exact import all_coalitions
 from sharpley.experiments.bench import measure as bench
-from sharpley.experiments.bench import peers, report
-from sharpley.experiments.bench.games import CLOSED_FORMS, GAMES, PLAYERS, bench_game
+from sharpley.experiments.bench import peers, report, run
+from sharpley.experiments.bench.games import CLOSED_FORM_PLAYERS, CLOSED_FORMS, GAMES, bench_game
 from sharpley.experiments.bench.measure import Timed, measure
 from sharpley.experiments.bench.peers import available_peers
 from sharpley.experiments.bench.run import MULTIPLES, _cells, players_of, summarised
@@ -39,7 +39,7 @@ def test_looked_up_values_are_those_of_the_game():
 def test_games_with_closed_forms_are_stable():
     for name in CLOSED_FORMS:
         game = bench_game(name, None, "")
-        assert game.exact.shape == (1, PLAYERS)
+        assert game.exact.shape == (1, CLOSED_FORM_PLAYERS)
         assert game.games.d == players_of(name)
         ends = game.games.endpoints()
         assert game.exact.sum() == pytest.approx(ends[0, 1, 0] - ends[0, 0, 0])
@@ -127,17 +127,37 @@ def test_methods_that_need_more_evaluations_have_no_line(tmp_path):
     assert measure(game="airport", method="stratified", multiple=5, seed=0, data=None, folder=str(tmp_path)) == []
 
 
-def test_which_cells_there_are():
-    everything = [cell for game in GAMES for cell in _cells(game, "gp", quick=False)]
+@pytest.fixture
+def without_data(monkeypatch):
+    monkeypatch.setattr(run, "number_of_rows", lambda name, data: 1000)
+
+
+def test_methods_without_a_line_are_named(tmp_path):
+    result = CliRunner().invoke(
+        app, ["bench", "--game", "airport", "--method", "stratified", "--quick", "--out", str(tmp_path)]
+    )
+    assert result.exit_code == 2
+    assert "no budget of these games is large enough" in result.stderr
+
+
+def test_what_a_cell_depends_on(monkeypatch, without_data):
+    assert run.made_from("airport", None) == ""
+    monkeypatch.setattr(run, "installed_version", lambda library: "9.9")
+    assert run.made_from("xgboost-year", None) == ", xgboost 9.9, 1000 rows"
+    assert run.made_from("mlp-bank", None) == ", scikit-learn 9.9, 1000 rows"
+
+
+def test_which_cells_there_are(without_data):
+    everything = [cell for game in GAMES for cell in _cells(game, "gp", None, quick=False)]
     multiples = {game: {c["multiple"] for c in everything if c["game"] == game} for game in GAMES}
     assert multiples["xgboost-cal_housing"] == {5, 10, 20}  # 50 d exceeds 2^8
     assert multiples["xgboost-year"] == set(MULTIPLES)
     assert len([c for c in everything if c["game"] == "xgboost-adult" and c["multiple"] == 50]) == 10
-    slow = _cells("xgboost-adult", "shapiq SVARM", quick=False)
+    slow = _cells("xgboost-adult", "shapiq SVARM", None, quick=False)
     assert {c["multiple"] for c in slow} == {5, 10, 20}
     assert len(slow) == 9
-    assert len(_cells("xgboost-breast_cancer", "shapiq PolySHAP", quick=False)) == 43  # three seeds at 100 d
-    assert len(_cells("voting", "shapiq PolySHAP", quick=False)) == 50
+    assert len(_cells("xgboost-breast_cancer", "shapiq PolySHAP", None, quick=False)) == 43  # three seeds at 100 d
+    assert len(_cells("voting", "shapiq PolySHAP", None, quick=False)) == 50
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The paper's evaluation: games, lines, errors, figures and claims."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from sharpley import from_orderings
 from sharpley.estimators.exact import all_coalitions
-from sharpley.experiments.constants import PLAYERS, PRESETS
+from sharpley.experiments.constants import CURVE_SIZES, PLAYERS, PRESETS, SCALES
 from sharpley.experiments.curves import CURVES, figures
 from sharpley.experiments.curves.claims import (
     about_candidates,
@@ -18,14 +19,17 @@ from sharpley.experiments.curves.claims import (
     about_proposed,
     about_scales,
 )
-from sharpley.experiments.curves.compare import below_one, finding, hardly_below_one, verdict, versus
+from sharpley.experiments.curves.compare import below_one, finding, hardly_below_one, versus
 from sharpley.experiments.curves.counting import EveryTime, estimate_every_time
 from sharpley.experiments.curves.games import CurveGames, curve_games
-from sharpley.experiments.curves.measure import SIZES, _estimates, measure
-from sharpley.experiments.curves.series import EXISTING, NESTED, SCALES, SETS, most_orderings, scaled
-from sharpley.experiments.exhibits import Context
+from sharpley.experiments.curves.measure import _estimates, measure
+from sharpley.experiments.curves.series import EXISTING, NESTED, SETS, most_orderings, scaled
+from sharpley.experiments.datasets import load
+from sharpley.experiments.exhibits import Context, verdict
 from sharpley.experiments.intervals import mean_interval, ratio_interval
-from sharpley.experiments.lookup import TableGames
+from sharpley.experiments.lookup import TableGames, digest
+from sharpley.experiments.models import make_task, train_xgboost
+from sharpley.experiments.tables.printed import DATA
 from sharpley.games import UnanimitySum
 
 GAME = UnanimitySum.random(6, n_terms=15, max_order=4, rng=0)
@@ -61,8 +65,6 @@ def test_trees_tables_and_walks_give_the_same_contributions(trees):
     """With few players trees are looked up, with many they have a closed form, and a walk is always possible."""
     from sharpley.experiments.constants import SEED
     from sharpley.experiments.curves.games import _first_rows
-    from sharpley.experiments.datasets import load
-    from sharpley.experiments.models import make_task, train_xgboost
     from sharpley.games import TreeGame
     from sharpley.samplers import MonteCarlo
 
@@ -134,7 +136,7 @@ def test_trials_are_independent_and_repeatable(tmp_path):
 def test_lines_end_where_they_would_take_too_long():
     assert most_orderings("sbq", 10) == 1000
     assert most_orderings("stratified", 107) == 0
-    assert most_orderings("antithetic", 107) > max(SIZES)
+    assert most_orderings("antithetic", 107) > max(CURVE_SIZES)
 
 
 def test_errors_against_the_mean_of_trials_are_unbiased():
@@ -153,6 +155,10 @@ def test_errors_against_the_mean_of_trials_are_unbiased():
     table = pd.DataFrame(figures._errors(rows))
     assert set(table["reference"]) == {"mean of trials"}
     assert table["mse"].mean() == pytest.approx(4.0, rel=0.02)
+    sure_but_wrong = [{**row, "series": "gp", "estimate": [9.0] * 20_000} for row in rows]
+    both = pd.DataFrame(figures._errors([*rows, *sure_but_wrong]))
+    np.testing.assert_array_equal(both[both["series"] == "a"]["mse"], table["mse"])
+    assert both[both["series"] == "gp"]["mse"].mean() == pytest.approx(5.0, rel=0.02)  # 2² and the mean's own 4/4
 
 
 def test_intervals_of_ratios():
@@ -161,6 +167,18 @@ def test_intervals_of_ratios():
     assert found.low < 0.5 < found.high
     assert found.high - found.low < 0.02
     assert mean_interval(np.ones(5)) == (1.0, 1.0, 1.0)
+    assert mean_interval(np.zeros(5)) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("trials", [2, 3, 10, 25])
+def test_intervals_hold_what_they_say_with_few_trials(trials):
+    """Errors of equal methods, as skewed as chi-squares of ten degrees of freedom."""
+    rng = np.random.default_rng(trials)
+    errors = rng.gamma(5.0, size=(2, 1000, trials))
+    ratios = [ratio_interval(a, b) for a, b in zip(*errors, strict=True)]
+    assert 0.93 <= np.mean([ratio.low <= 1.0 <= ratio.high for ratio in ratios]) <= 0.99
+    means = [mean_interval(a) for a in errors[0]]
+    assert 0.93 <= np.mean([mean.low <= 5.0 <= mean.high for mean in means]) <= 0.97
 
 
 def lines(errors, n=100, datasets=tuple(PLAYERS), trials=8):
@@ -174,6 +192,7 @@ def lines(errors, n=100, datasets=tuple(PLAYERS), trials=8):
                 rows.append(
                     {
                         "dataset": dataset,
+                        "data_rows": 7000 if dataset == "year" else DATA[dataset][0],
                         "d": PLAYERS[dataset],
                         "series": series,
                         "n": n,
@@ -191,8 +210,14 @@ def verdicts(findings):
 
 
 def test_ratios_are_of_mean_errors_at_the_largest_common_number():
-    table = pd.concat([lines({"a": 1.0, "b": 2.0}, n=10), lines({"a": 1.0}, n=50)])
-    assert versus(table, "bank", "a", "b").value == pytest.approx(0.5, rel=0.1)
+    both, one = {"a": 1.0, "b": 2.0}, {"a": 1.0}
+    table = pd.concat([lines({"a": 3.0, "b": 2.0}, n=5), lines(both, n=10), lines(one, n=50)])
+    found = versus(table, "bank", "a", "b")
+    assert found.ratio.value == pytest.approx(0.5, rel=0.1)
+    assert (found.n, found.below, found.sizes) == (10, 1, 2)
+    assert re.fullmatch(r"bank 0\.\d\d \(.*\) at n = 10, below 1 at 1 of 2 n", str(found))
+    assert str(versus(table, "year", "a", "b")).startswith("year (7,000 rows) 0.")
+    assert versus(table, "bank", "a", "b", choose=min).n == 5
 
 
 def test_claims_about_existing_methods():
@@ -213,19 +238,38 @@ AS_PRINTED = {
 
 
 def test_claims_about_proposed_methods():
-    assert verdicts(about_proposed(lines(AS_PRINTED))) == ["holds"] * 8
+    few = lines({**AS_PRINTED, "orthogonal": 1.0}, n=10)
+    assert verdicts(about_proposed(pd.concat([few, lines(AS_PRINTED)]))) == ["holds"] * 15
     assert verdicts(about_networks(lines({**AS_PRINTED, "sobol": 1.0}))) == ["holds"] * 4
     opposite = {name: level if name == "antithetic" else 2.5 for name, level in AS_PRINTED.items()}
     found = verdicts(about_proposed(lines({**opposite, "antithetic": 2.0})))
-    assert found[0] == found[1] == "does not hold"
-    assert found[5] == "does not hold"
+    assert found[:2] == ["does not hold"] * 2
+    assert found[9] == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("behind", "expected"),
+    [(6, "holds in part"), (4, "holds"), (3, "holds in part"), (1, "does not hold"), (0, "does not hold")],
+)
+def test_four_of_six_is_four(behind, expected):
+    sobol = {name: 2.0 if i < behind else 0.5 for i, name in enumerate(PLAYERS)}
+    table = lines({**AS_PRINTED, "sobol": sobol})
+    assert next(f for f in about_proposed(table) if "four of six" in f.claim).verdict == expected
 
 
 def test_claims_about_scales():
-    best_differs = {scaled(s): {"": 1.0 + 0.1 * abs(np.log2(s / 4)), "adult": 1.0 + 0.1 * np.log2(s)} for s in SCALES}
-    assert verdicts(about_scales(lines(best_differs))) == ["holds", "holds"]
+    steps = {s: np.log2(s) for s in SCALES}
+    best_differs = {scaled(s): {"": 1.0 + 0.2 * abs(k - 2), "adult": 1.0 + 0.2 * k} for s, k in steps.items()}
+    assert verdicts(about_scales(lines(best_differs, trials=25), "Trees")) == ["holds", "holds"]
     small_is_best = {scaled(s): float(s) for s in SCALES}
-    assert verdicts(about_scales(lines(small_is_best))) == ["does not hold", "does not hold"]
+    assert verdicts(about_scales(lines(small_is_best), "Trees")) == ["does not hold", "does not hold"]
+
+
+def test_equal_scales_have_no_best():
+    """The one that was luckiest in half of the trials is not the best in the other half."""
+    equal = {scaled(s): 1.0 for s in SCALES}
+    assert verdicts(about_scales(lines(equal, trials=25), "Trees")) == ["undecided", "holds"]
+    assert verdicts(about_scales(lines(equal, trials=3), "Trees")) == ["undecided", "undecided"]
 
 
 def test_claims_about_candidates():
@@ -237,13 +281,15 @@ def test_claims_about_candidates():
     )
     falling = {f"{c} candidates": e for c, e in [(5, 1.0), (10, 1.0), (25, 2.0), (50, 1.0)]}
     assert verdicts(about_candidates(lines(falling))) == ["does not hold"] * 3
+    much_better = {f"{c} candidates": e for c, e in [(5, 2.0), (10, 2.0), (25, 1.0), (50, 2.0)]}
+    assert verdicts(about_candidates(lines(much_better)))[2] == "does not hold"
 
 
 def test_claims_about_kernels():
     lags = {"": 1.0, "cal_housing": 2.0, "make_regression": 2.0}
-    assert verdicts(about_kernels(lines({"mallows": 1.0, "kendall": lags, "spearman": 3.0}))) == ["holds"] * 5
+    assert verdicts(about_kernels(lines({"mallows": 1.0, "kendall": lags, "spearman": 3.0}))) == ["holds"] * 6
     equal = verdicts(about_kernels(lines({"mallows": 1.0, "kendall": 1.0, "spearman": 1.0})))
-    assert equal == ["holds", "holds", "does not hold", "does not hold", "does not hold"]
+    assert equal == ["holds", "holds", "does not hold", "holds", "does not hold", "does not hold"]
 
 
 @pytest.fixture
@@ -257,7 +303,7 @@ def context(tmp_path, monkeypatch):
 def test_figures_are_drawn_from_tables_alone(context, name, tmp_path):
     exhibit = CURVES[name]
     table = exhibit.compute(context)
-    assert list(table) == ["dataset", "d", "series", "n", "marginal_evals", "trial", "reference", "mse"]
+    assert list(table) == ["dataset", "data_rows", "d", "series", "n", "marginal_evals", "trial", "reference", "mse"]
     stored = set(tmp_path.iterdir())
     pd.testing.assert_frame_equal(exhibit.compute(context), table)
     assert set(tmp_path.iterdir()) == stored  # nothing was measured twice
@@ -269,6 +315,36 @@ def test_figures_are_drawn_from_tables_alone(context, name, tmp_path):
     assert len(exhibit.tabulate(again)) == 1
 
 
+def test_the_same_method_by_another_name_is_measured_once(context, tmp_path):
+    herding = CURVES["proposed-gbdt"].compute(context).query("series == 'herding'")
+    before = len(list(tmp_path.iterdir()))
+    mallows = CURVES["kernels"].compute(context).query("series == 'mallows'")
+    np.testing.assert_array_equal(mallows["mse"], herding["mse"])
+    assert len(list(tmp_path.iterdir())) == before + 2 * context.preset.n_trials  # Kendall's and Spearman's
+
+
+@pytest.mark.parametrize("change", ["data", "library", "revision"])
+def test_other_data_models_or_methods_are_measured_again(context, monkeypatch, change):
+    first = figures._cells(context, "gbdt", "make_regression", "herding", 0)
+    if change == "data":
+        monkeypatch.setattr(figures, "number_of_rows", lambda name, data: 999)
+    elif change == "library":
+        monkeypatch.setattr(figures, "installed_version", lambda library: "0.0")
+    else:
+        monkeypatch.setattr(figures, "REVISION", 999)
+    assert all(
+        a != b for a, b in zip(first, figures._cells(context, "gbdt", "make_regression", "herding", 0), strict=True)
+    )
+
+
+def test_tables_of_values_are_those_of_the_model(tmp_path):
+    dataset = load("make_regression", None)
+    tasks = [make_task(dataset, train_xgboost(part)) for part in (dataset, dataset._replace(y=-dataset.y))]
+    assert digest(tasks[0]) != digest(tasks[1])
+    assert digest(tasks[0]) == digest(make_task(dataset, train_xgboost(dataset)))
+    assert digest(tasks[0]) != digest(make_task(dataset, tasks[0].model, seed=1))
+
+
 def test_networks_are_measured_against_exact_values_and_means(context):
     table = CURVES["proposed-mlp"].compute(context)
     assert set(table["reference"]) == {"exact", "mean of trials"}
@@ -277,14 +353,10 @@ def test_networks_are_measured_against_exact_values_and_means(context):
 
 
 def test_what_trials_cannot_tell_is_undecided():
-    assert [verdict(*counts, 3) for counts in ((3, 0), (1, 0), (1, 2), (0, 1), (0, 0))] == [
-        "holds",
-        "holds in part",
-        "holds in part",
-        "does not hold",
-        "undecided",
-    ]
+    counts = {(3, 0, 0): "holds", (1, 0, 2): "holds in part", (1, 1, 1): "holds in part", (1, 2, 0): "does not hold"}
+    counts |= {(0, 1, 2): "does not hold", (0, 0, 3): "undecided", (0, 0, 0): "undecided"}
+    assert {key: verdict(*key) for key in counts} == counts
     noisy = lines({"a": 1.0, "b": 1.0})
     noisy["mse"] *= np.random.default_rng(0).gamma(0.1, size=len(noisy))
-    ratios = {"bank": versus(noisy, "bank", "a", "b")}
-    assert finding("", ratios, below_one, hardly_below_one, "").verdict == "undecided"
+    compared = [versus(noisy, "bank", "a", "b")]
+    assert finding("", compared, below_one, hardly_below_one, "").verdict == "undecided"

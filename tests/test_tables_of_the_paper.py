@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from sharpley import Mallows, Sobol
-from sharpley.experiments.constants import PRESETS
+from sharpley.experiments.constants import PRESETS, TIMED_FROM, TIMED_PLAYERS
 from sharpley.experiments.datasets import DATASETS, Dataset
 from sharpley.experiments.exhibits import Context
-from sharpley.experiments.tables import TABLES, comparison, complexity, data, discrepancy
+from sharpley.experiments.intervals import difference_interval
+from sharpley.experiments.tables import TABLES, complexity, data, discrepancy
 from sharpley.experiments.tables.printed import DATA, EXPONENTS, discrepancies
 from sharpley.quadrature import discrepancy as discrepancy_of
 
@@ -67,8 +68,8 @@ def times(exponents, noise=0.02, lower=0.0, n_repetitions=5):
     return pd.DataFrame(
         [
             (method, d, n, repetition, (1e-9 * d * n ** exponents[method] + lower) * np.exp(noise * rng.normal()))
-            for method, smallest in complexity.SMALLEST.items()
-            for d in complexity.DIMENSIONS
+            for method, smallest in TIMED_FROM.items()
+            for d in TIMED_PLAYERS
             for n in smallest * 2 ** np.arange(6)
             for repetition in range(n_repetitions)
         ],
@@ -208,8 +209,8 @@ def test_differences_are_welchs():
     rng = np.random.default_rng(2)
     a, b = rng.normal(0, 1, 12), rng.normal(0.5, 3, 30)
     interval = stats.ttest_ind(a, b, equal_var=False).confidence_interval()
-    np.testing.assert_allclose(comparison.difference(a, b), [a.mean() - b.mean(), interval.low, interval.high])
-    assert comparison.difference(np.ones(2), np.zeros(2)) == (1, 1, 1)
+    np.testing.assert_allclose(difference_interval(a, b), [a.mean() - b.mean(), interval.low, interval.high])
+    assert difference_interval(np.ones(2), np.zeros(2)) == (1, 1, 1)
 
 
 # Complexity

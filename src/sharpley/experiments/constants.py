@@ -1,4 +1,4 @@
-"""Settings that the experiments share."""
+"""What the experiments are made of: seeds, sizes, parameters."""
 
 from __future__ import annotations
 
@@ -12,6 +12,33 @@ REVISION = 2
 
 PLAYERS = {"cal_housing": 8, "make_regression": 10, "bank": 16, "breast_cancer": 30, "year": 90, "adult": 107}
 """Of the data sets, by their number."""
+
+XGBOOST = {"n_estimators": 100, "max_depth": 6, "learning_rate": 0.3}
+"""The library's defaults, spelled out, so that a change of them is no change of the experiments."""
+
+MANY_PLAYERS = 50
+"""Beyond these, fewer orderings and seeds."""
+
+CURVE_SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+"""Numbers of orderings in the figures of the evaluation."""
+
+SCALES = (1, 2, 4, 8, 16, 32)
+"""Values of λ in the appendix."""
+
+HERDED = 100
+"""Orderings in the figures about λ."""
+
+CANDIDATES = (5, 10, 25, 50)
+"""Numbers of candidates for herding in the appendix; everywhere else they are the samplers' default, 25."""
+
+TABLE_PLAYERS, TABLE_SIZES = (10, 50, 200), (10, 100, 1000)
+"""Players and orderings in the table of discrepancies."""
+
+TIMED_PLAYERS = (10, 50)
+"""Players where times are measured."""
+
+TIMED_FROM = {"monte-carlo": 2000, "antithetic": 2000, "orthogonal": 1000, "sobol": 1000, "herding": 256, "sbq": 128}
+"""Smallest numbers of orderings whose time is measured."""
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset

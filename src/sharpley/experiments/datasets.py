@@ -11,6 +11,7 @@ import hashlib
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -127,6 +128,12 @@ def load(name: str, data: Path | None = None) -> Dataset:
         wanted = ", ".join((*original.archives, " and ".join(original.members), _RECIPES[name].copy))
         raise FileNotFoundError(f"no {name} data in {data}: expected one of {wanted}; {original.advice}")
     return found
+
+
+@cache
+def number_of_rows(name: str, data: Path | None = None) -> int:
+    """Rows of a data set, which differ between a whole and a sample of it."""
+    return len(load(name, data).X)
 
 
 def _breast_cancer() -> Dataset:

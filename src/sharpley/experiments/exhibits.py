@@ -95,6 +95,15 @@ class Finding(NamedTuple):
     evidence: str
 
 
+def verdict(agree: int, against: int, undecided: int) -> Verdict:
+    """A claim holds if every comparison says so, and in part if as many agree as contradict, or more."""
+    if against:
+        return "holds in part" if agree >= against else "does not hold"
+    if not agree:
+        return "undecided"
+    return "holds in part" if undecided else "holds"
+
+
 def no_findings(table: DataFrame) -> list[Finding]:
     """For exhibits that illustrate and claim nothing."""
     return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, final
 
@@ -34,6 +35,12 @@ def network_games(task: Task, kept: Path) -> NetworkGames:
     looked_up = TableGames(all_values(games, kept))
     exact = estimated(looked_up, "exact", 2**games.d, 0).values[:, :, 0]
     return NetworkGames(looked_up, exact)
+
+
+def digest(task: Task) -> str:
+    """Of what a task's games depend on: the rows, the background, and what the model makes of them."""
+    arrays = (task.rows, task.background, margin(task.model)(np.concatenate([task.rows, task.background])))
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
 class CallableGames(Protocol):

@@ -13,6 +13,7 @@ import numpy as np
 
 from sharpley._checks import check_count
 from sharpley._typing import ArrayLike, Floats
+from sharpley.experiments.constants import XGBOOST
 from sharpley.experiments.datasets import Dataset
 
 
@@ -45,15 +46,14 @@ def choose_rows(dataset: Dataset, *, rows: int = 10, background: int = 100, seed
 def train_xgboost(dataset: Dataset) -> Any:
     """An ``XGBRegressor`` or ``XGBClassifier`` with the library's defaults.
 
-    They are spelled out here, so that a change of the defaults is no change of the experiments, and one thread
-    makes the sums of gradients, and thus the trees, independent of the number of cores.
+    One thread makes the sums of gradients, and thus the trees, independent of the number of cores.
     """
     try:
         import xgboost
     except ImportError:
         raise ImportError("this experiment needs XGBoost: pip install xgboost") from None
     kind = xgboost.XGBClassifier if dataset.is_classification else xgboost.XGBRegressor
-    model = kind(n_estimators=100, max_depth=6, learning_rate=0.3, n_jobs=1)
+    model = kind(**XGBOOST, n_jobs=1)
     return model.fit(dataset.X, dataset.y)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from sharpley._typing import Floats
 from sharpley.experiments.constants import SEED
 from sharpley.experiments.datasets import Dataset, load
-from sharpley.experiments.lookup import ENUMERABLE, network_games, write_arrays
+from sharpley.experiments.lookup import ENUMERABLE, digest, network_games, write_arrays
 from sharpley.experiments.models import make_task, train_mlp, train_xgboost
 from sharpley.experiments.quiet import estimated
 from sharpley.games.classic import Airport, UnanimitySum, WeightedVoting
@@ -38,7 +38,7 @@ GAMES: tuple[str, ...] = (
     *(f"mlp-{name}" for name in NETWORKS),
     *CLOSED_FORMS,
 )
-PLAYERS = 30  # of the closed forms
+CLOSED_FORM_PLAYERS = 30
 REFERENCE_EVALS = 60_002
 FEW_ROWS = 20  # of background, where every evaluation calls the network
 
@@ -65,12 +65,13 @@ def bench_game(name: str, data: str | None, folder: str) -> BenchGame:
         task = make_task(dataset, train_xgboost(dataset), seed=SEED)
         trees = TreeGame(task.model, task.background, task.rows)
         return BenchGame(name, trees, trees.shapley_values(), 0.0)
-    return _network(name, dataset, Path(folder) / f"{name}.npz")
+    return _network(name, dataset, Path(folder))
 
 
-def _network(name: str, dataset: Dataset, kept: Path) -> BenchGame:
+def _network(name: str, dataset: Dataset, folder: Path) -> BenchGame:
     enumerable = dataset.X.shape[1] <= ENUMERABLE
     task = make_task(dataset, train_mlp(dataset), background=100 if enumerable else FEW_ROWS, seed=SEED)
+    kept = folder / f"{name}-{digest(task)}.npz"
     games, exact = network_games(task, kept)
     if exact is not None:
         return BenchGame(name, games, exact, 0.0)
@@ -86,10 +87,10 @@ def _closed_form(name: str) -> BenchGame:
     rng = np.random.default_rng(SEED)
     game: Airport | WeightedVoting | UnanimitySum
     if name == "airport":
-        game = Airport(tuple(np.arange(1.0, PLAYERS + 1)))
+        game = Airport(tuple(np.arange(1.0, CLOSED_FORM_PLAYERS + 1)))
     elif name == "voting":
-        votes = rng.integers(1, 20, PLAYERS)
+        votes = rng.integers(1, 20, CLOSED_FORM_PLAYERS)
         game = WeightedVoting(tuple(votes.tolist()), quota=int(votes.sum()) // 2 + 1)
     else:
-        game = UnanimitySum.random(PLAYERS, n_terms=150, max_order=6, rng=rng)
-    return BenchGame(name, PlainGame(game, PLAYERS), game.shapley_values()[None], 0.0)
+        game = UnanimitySum.random(CLOSED_FORM_PLAYERS, n_terms=150, max_order=6, rng=rng)
+    return BenchGame(name, PlainGame(game, CLOSED_FORM_PLAYERS), game.shapley_values()[None], 0.0)

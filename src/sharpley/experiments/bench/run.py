@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharpley._checks import check_choice
-from sharpley.experiments.bench.games import CLOSED_FORMS, GAMES, PLAYERS
+from sharpley.experiments.bench.games import CLOSED_FORM_PLAYERS, CLOSED_FORMS, GAMES
 from sharpley.experiments.bench.measure import OURS, measure
 from sharpley.experiments.bench.peers import available_peers, version_of
 from sharpley.experiments.cells import Cell, run_cells
-from sharpley.experiments.constants import PLAYERS as PLAYERS_OF
+from sharpley.experiments.constants import MANY_PLAYERS, PLAYERS
+from sharpley.experiments.datasets import number_of_rows
 from sharpley.experiments.intervals import mean_interval
+from sharpley.experiments.manifest import installed_version
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 MULTIPLES = (5, 10, 20, 50, 100)
 SEEDS = 10
-MANY_PLAYERS = 50
 FEW_SEEDS = 3
 # Up to minutes for a row: with more than 50 players three seeds and up to 20 d, with 30 players three at 100 d.
 SLOW = ("shapiq PolySHAP", "shapiq SVARM", "stratified")
@@ -29,7 +30,7 @@ QUICK_GAMES = ("xgboost-make_regression", "airport")
 
 def players_of(game: str) -> int:
     """Number of players of a game."""
-    return PLAYERS if game in CLOSED_FORMS else PLAYERS_OF[game.partition("-")[2]]
+    return CLOSED_FORM_PLAYERS if game in CLOSED_FORMS else PLAYERS[game.partition("-")[2]]
 
 
 def run(
@@ -50,15 +51,20 @@ def run(
     for method in methods or ():
         check_choice("method", method, known)
     wanted_games = games or (QUICK_GAMES if quick else GAMES)
-    cells = [cell for game in wanted_games for method in methods or known for cell in _cells(game, method, quick=quick)]
+    cells = [
+        cell for game in wanted_games for method in methods or known for cell in _cells(game, method, data, quick=quick)
+    ]
     folder = out / "cells"
     context = {"data": None if data is None else str(data.resolve()), "folder": str(folder.resolve())}
     rows = run_cells(measure, cells, folder, jobs=jobs, description="Benchmark", context=context)
+    if not rows:
+        raise ValueError("no budget of these games is large enough for these methods; choose others")
     return summarised(pd.DataFrame(rows))
 
 
-def _cells(game: str, method: str, *, quick: bool) -> list[Cell]:
+def _cells(game: str, method: str, data: Path | None, *, quick: bool) -> list[Cell]:
     d = players_of(game)
+    version = version_of(method) + made_from(game, data)
     cells: list[Cell] = []
     for multiple in MULTIPLES[:2] if quick else MULTIPLES:
         if multiple * d + 2 >= 2**d:
@@ -66,10 +72,19 @@ def _cells(game: str, method: str, *, quick: bool) -> list[Cell]:
         if d > MANY_PLAYERS and method in SLOW and multiple not in SLOW_MULTIPLES:
             continue
         cells += [
-            {"game": game, "method": method, "multiple": multiple, "seed": seed, "version": version_of(method)}
+            {"game": game, "method": method, "multiple": multiple, "seed": seed, "version": version}
             for seed in range(2 if quick else _seeds(game, d, method, multiple))
         ]
     return cells
+
+
+def made_from(game: str, data: Path | None) -> str:
+    """What a game depends on beside its name: the library that trains its model, and how many rows its data have."""
+    if game in CLOSED_FORMS:
+        return ""
+    kind, _, dataset = game.partition("-")
+    library = {"xgboost": "xgboost", "mlp": "scikit-learn"}[kind]
+    return f", {library} {installed_version(library)}, {number_of_rows(dataset, data)} rows"
 
 
 def _seeds(game: str, d: int, method: str, multiple: int) -> int:
@@ -81,7 +96,7 @@ def _seeds(game: str, d: int, method: str, multiple: int) -> int:
 
 
 def summarised(table: DataFrame) -> DataFrame:
-    """Means over seeds of the error relative to the mean square of the exact values, with 95% bootstrap intervals."""
+    """Means over seeds of the error relative to the mean square of the exact values, with 95% intervals."""
     import pandas as pd
 
     lines: list[dict[str, Any]] = []

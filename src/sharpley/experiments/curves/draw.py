@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sharpley.experiments.curves.compare import chosen_reference, datasets_of
+from sharpley.experiments.curves.compare import chosen_reference, datasets_of, named
 from sharpley.experiments.curves.series import BEYOND
 from sharpley.experiments.intervals import mean_interval
 from sharpley.experiments.style import DARK, GREY, SERIES, label_outer, log_numbers, new_figure, panel_grid
@@ -55,7 +55,7 @@ def _panels(table: DataFrame, note: str, title: str, xlabel: str, draw_panel: An
         draw_panel(panel, mine)
         herded = f", n = {mine['n'].iloc[0]}" if mine["n"].nunique() == 1 else ""
         against = "" if mine["reference"].iloc[0] == "exact" else ", against the mean"
-        panel.set_title(f"{name} (d = {mine['d'].iloc[0]}{herded}{against})", fontsize=9)
+        panel.set_title(f"{named(mine, name)}, d = {mine['d'].iloc[0]}{herded}{against}", fontsize=9)
         panel.tick_params(which="both", labelsize=7)
     labelled = {
         label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
@@ -97,7 +97,7 @@ def means_table(table: DataFrame, *, series: tuple[str, ...]) -> DataFrame:
         there = [line for line in series if (mine["series"] == line).any()]
         n = max(set.intersection(*(set(mine[mine["series"] == line]["n"]) for line in there)))
         cells = {line: _cell(mine[(mine["series"] == line) & (mine["n"] == n)]) for line in there}
-        lines.append({"data set": name, "n": n, **{line: cells.get(line, "–") for line in series}})
+        lines.append({"data set": named(mine, name), "n": n, **{line: cells.get(line, "–") for line in series}})
     return pd.DataFrame(lines)
 
 

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sharpley._typing import Floats
 from sharpley.experiments.cells import Cell, Rows, run_cells
-from sharpley.experiments.constants import PLAYERS, REVISION
+from sharpley.experiments.constants import CANDIDATES, HERDED, MANY_PLAYERS, PLAYERS, REVISION, SCALES
 from sharpley.experiments.curves import claims
 from sharpley.experiments.curves.draw import draw_curves, draw_scales, means_table
 from sharpley.experiments.curves.games import NETWORK, TREES
 from sharpley.experiments.curves.measure import measure
-from sharpley.experiments.curves.series import BEYOND, CANDIDATES, MANY_PLAYERS, SCALES, scaled, with_candidates
-from sharpley.experiments.exhibits import Context, Exhibit, Preset
+from sharpley.experiments.curves.series import ALIASES, BEYOND, BIASED, scaled, with_candidates
+from sharpley.experiments.datasets import number_of_rows
+from sharpley.experiments.exhibits import Context, Exhibit
 from sharpley.experiments.lookup import ENUMERABLE
+from sharpley.experiments.manifest import installed_version
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -23,28 +26,27 @@ if TYPE_CHECKING:
 EXISTING = ("monte-carlo", "antithetic", "owen", "owen-halved", "stratified")
 PROPOSED = ("antithetic", "orthogonal", "sobol", "herding", "sbq")
 KERNELS = ("mallows", "kendall", "spearman")
-HERDED = 100  # orderings in the figures of the appendix about λ
+LIBRARY = {TREES: "xgboost", NETWORK: "scikit-learn"}
 
 
 def compute(context: Context, *, kind: str, series: tuple[str, ...], only: int = 0) -> DataFrame:
     """Errors of all trials: a tidy table."""
     import pandas as pd
 
-    cells = [
-        cell for dataset in PLAYERS for line in series for cell in _cells(context.preset, kind, dataset, line, only)
-    ]
+    measured = {ALIASES.get(line, line): line for line in series}
+    cells = [cell for dataset in PLAYERS for line in measured for cell in _cells(context, kind, dataset, line, only)]
     where = {
         "data": None if context.data is None else str(context.data.resolve()),
         "folder": str(context.folder.resolve()),
     }
     description = f"{kind} {'λ' if only else ''}"
     rows = run_cells(measure, cells, context.folder, jobs=context.jobs, description=description, context=where)
-    table = pd.DataFrame(_errors(rows))
-    return table[["dataset", "d", "series", "n", "marginal_evals", "trial", "reference", "mse"]]
+    table = pd.DataFrame(_errors([{**row, "series": measured[row["series"]]} for row in rows]))
+    return table[["dataset", "data_rows", "d", "series", "n", "marginal_evals", "trial", "reference", "mse"]]
 
 
-def _cells(preset: Preset, kind: str, dataset: str, series: str, only: int) -> list[Cell]:
-    d = PLAYERS[dataset]
+def _cells(context: Context, kind: str, dataset: str, series: str, only: int) -> list[Cell]:
+    preset, d = context.preset, PLAYERS[dataset]
     costly = kind == NETWORK and d > ENUMERABLE  # every evaluation calls the network
     largest = preset.n_network if costly else preset.n_many_players if d > MANY_PLAYERS else preset.n_few_players
     settings: dict[str, Any] = {
@@ -56,27 +58,43 @@ def _cells(preset: Preset, kind: str, dataset: str, series: str, only: int) -> l
         "rows": preset.n_rows,
         "background": preset.n_background,
         "n_train": preset.n_train,
-        "revision": REVISION,
+        "data_rows": number_of_rows(dataset, context.data),
+        "made_with": f"revision {REVISION}, {LIBRARY[kind]} {installed_version(LIBRARY[kind])}",
     }
     return [{**settings, "trial": trial} for trial in range(preset.n_network_trials if costly else preset.n_trials)]
 
 
 def _errors(rows: Rows) -> Rows:
-    """Errors against the exact values, where they are known, and for networks also against the mean over trials."""
+    """Errors against the exact values, where they are known, and for networks also against means over trials."""
     out = [{**row, "d": PLAYERS[row["dataset"]], "reference": "exact"} for row in rows if "mse" in row]
-    lines: dict[tuple[str, str, int], Rows] = {}
+    lines: dict[str, dict[tuple[str, int], Rows]] = {}
     for row in rows:
         if "estimate" in row:
-            lines.setdefault((row["dataset"], row["series"], row["n"]), []).append(row)
-    for trials in lines.values():
-        out += _against_the_mean(trials)
+            lines.setdefault(row["dataset"], {}).setdefault((row["series"], row["n"]), []).append(row)
+    for of_dataset in lines.values():
+        common = _common_mean(of_dataset)
+        for (series, _), trials in of_dataset.items():
+            out += _against_the_mean(trials, common if series in BIASED else None)
     return out
 
 
-def _against_the_mean(trials: Rows) -> Rows:
-    """The paper's errors where no exact values are known; T/(T−1) since the mean is of the same T trials."""
+def _common_mean(lines: dict[tuple[str, int], Rows]) -> Floats:
+    """Mean over the trials of all lines that are unbiased, each at its largest number of orderings."""
+    largest = {series: max(n for other, n in lines if other == series) for series, _ in lines if series not in BIASED}
+    return np.mean([row["estimate"] for key in largest.items() for row in lines[key]], axis=0)
+
+
+def _against_the_mean(trials: Rows, common: Floats | None) -> Rows:
+    """The paper's errors where no exact values are known: against the mean of the line's own trials.
+
+    T/(T−1) since the mean is of the same T trials. That would hide a bias, so that lines which may have one are
+    compared with the mean of those which have none.
+    """
     estimates = np.array([row["estimate"] for row in trials])
-    squares = ((estimates - estimates.mean(axis=0)) ** 2).mean(axis=1) * len(trials) / (len(trials) - 1)
+    if common is None:
+        squares = ((estimates - estimates.mean(axis=0)) ** 2).mean(axis=1) * len(trials) / (len(trials) - 1)
+    else:
+        squares = ((estimates - common) ** 2).mean(axis=1)
     d = PLAYERS[trials[0]["dataset"]]
     return [
         {**row, "d": d, "reference": "mean of trials", "mse": float(mse)}
@@ -105,7 +123,7 @@ def _scales(name: str, title: str, paper: str, kind: str) -> Exhibit:
         partial(compute, kind=kind, series=series, only=HERDED),
         draw=partial(draw_scales, title=title),
         tabulate=partial(means_table, series=series),
-        findings=claims.about_scales,
+        findings=partial(claims.about_scales, kind="Trees" if kind == TREES else "Networks"),
     )
 
 

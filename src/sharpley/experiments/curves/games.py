@@ -13,7 +13,7 @@ from sharpley.estimators.permutation import add_walks
 from sharpley.evaluation import CoalitionStore, evaluate, progress_bar
 from sharpley.experiments.constants import SEED
 from sharpley.experiments.datasets import Dataset, load
-from sharpley.experiments.lookup import ENUMERABLE, TableGames, all_values, network_games
+from sharpley.experiments.lookup import ENUMERABLE, TableGames, all_values, digest, network_games
 from sharpley.experiments.models import make_task, train_mlp, train_xgboost
 from sharpley.games.trees import TreeGame
 from sharpley.protocols import RowGames
@@ -58,11 +58,11 @@ def curve_games(
 ) -> CurveGames:
     """Train the model and make its games."""
     loaded = _first_rows(load(dataset, None if data is None else Path(data)), n_train)
-    kept = Path(folder) / f"{kind}-{dataset}-{rows}-{background}-{len(loaded.X)}.npz"
+    train = train_mlp if kind == NETWORK else train_xgboost
+    task = make_task(loaded, train(loaded), rows=rows, background=background, seed=SEED)
+    kept = Path(folder) / f"{kind}-{dataset}-{digest(task)}.npz"
     if kind == NETWORK:
-        task = make_task(loaded, train_mlp(loaded), rows=rows, background=background, seed=SEED)
         return CurveGames(*network_games(task, kept))
-    task = make_task(loaded, train_xgboost(loaded), rows=rows, background=background, seed=SEED)
     trees = TreeGame(task.model, task.background, task.rows)
     games = TableGames(all_values(trees, kept), trees.varying()) if trees.d <= ENUMERABLE else trees
     return CurveGames(games, trees.shapley_values())

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from sharpley._typing import Floats
-from sharpley.experiments.constants import REVISION
+from sharpley.experiments.constants import CURVE_SIZES
 from sharpley.experiments.curves.counting import estimate_every_time
 from sharpley.experiments.curves.games import NETWORK, CurveGames, curve_games
 from sharpley.experiments.curves.series import EXISTING, NESTED, SETS, evaluations, fewest_evaluations, most_orderings
 from sharpley.experiments.quiet import estimated
 from sharpley.methods import make_estimator
-
-SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 def measure(
@@ -31,15 +29,16 @@ def measure(
     data: str | None,
     folder: str,
     only_largest: int = 0,
-    revision: int = REVISION,
+    data_rows: int = 0,
+    made_with: str = "",
 ) -> list[dict[str, Any]]:
     """Errors of one trial; estimates themselves where the Shapley values are not known.
 
-    The revision is there to make other cells of other methods.
+    The last two do nothing but make other cells of other data, models or methods.
     """
     games = curve_games(kind, dataset, rows, background, n_train, data, folder)
     most = min(largest, most_orderings(series, games.d))
-    sizes = [largest] if only_largest else [n for n in SIZES if n <= most]
+    sizes = [largest] if only_largest else [n for n in CURVE_SIZES if n <= most]
     return [_row(games, n, estimate, keep=kind == NETWORK) for n, estimate in _estimates(games, series, trial, sizes)]
 
 

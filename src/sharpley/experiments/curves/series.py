@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from sharpley.estimators import ESTIMATORS, OwenEstimator, OwenHalvedEstimator
+from sharpley.experiments.constants import CANDIDATES, MANY_PLAYERS, SCALES
 from sharpley.kernels import KERNELS, Mallows
 from sharpley.samplers import SAMPLERS, KernelHerding, PermutationDesign, SequentialBayesianQuadrature
 
@@ -19,8 +20,11 @@ Factory: TypeAlias = Callable[..., Any]
 BEYOND = ("design", "regression", "gp")
 """Methods that the paper does not have."""
 
-SCALES = (1, 2, 4, 8, 16, 32)
-CANDIDATES = (5, 10, 25, 50)
+BIASED = ("regression", "gp")
+"""Methods whose expectation is not the Shapley values."""
+
+ALIASES = {"25 candidates": "herding", "mallows": "herding"}
+"""The same method by another name, in the figures where its parameters vary: measured once."""
 
 
 def scaled(scale: int) -> str:
@@ -52,8 +56,6 @@ EXISTING: dict[str, Factory] = {
     "stratified": ESTIMATORS["stratified"],
 }
 """Estimators known before the paper; "regression" and "gp", which go beyond it, are called by their names."""
-
-MANY_PLAYERS = 50
 
 
 def most_orderings(series: str, d: int) -> int:

@@ -8,7 +8,8 @@ import numpy as np
 
 from sharpley._typing import Floats
 from sharpley.experiments.exhibits import Finding, Verdict
-from sharpley.experiments.tables.comparison import Settings, Tally, difference, tally
+from sharpley.experiments.intervals import difference_interval
+from sharpley.experiments.tables.comparison import Settings, Tally, tally
 from sharpley.experiments.tables.printed import METHODS, discrepancies
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def best_of(samples: dict[str, Floats]) -> str:
 
 def _single(settings: Settings) -> Finding:
     best = {key: best_of(samples) for key, samples in settings.items()}
-    gains = [difference(samples[best[key]], samples["antithetic"]) for key, samples in settings.items()]
+    gains = [difference_interval(samples[best[key]], samples["antithetic"]) for key, samples in settings.items()]
     improved = sum(gap.high < 0 for gap in gains)
     below = sum(samples[DESIGN].mean() < samples[best[key]].mean() for key, samples in settings.items())
     several, everywhere = len(set(best.values())) > 1, improved == len(gains)

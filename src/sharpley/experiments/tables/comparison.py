@@ -9,30 +9,15 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
 from sharpley._typing import Floats
-from sharpley.experiments.exhibits import Verdict
-from sharpley.experiments.intervals import Interval
+from sharpley.experiments.exhibits import Verdict, verdict
+from sharpley.experiments.intervals import difference_interval
 
 Settings: TypeAlias = dict[tuple[int, int], dict[str, Floats]]
 """Discrepancies of all trials by (d, n), then by method."""
 
 SHOWN = 6
 """Comparisons that are named in evidence."""
-
-
-def difference(first: Floats, second: Floats) -> Interval:
-    """Of two means, by Welch's test; samples that do not vary have an interval of no length."""
-    from scipy.stats import t
-
-    value = float(first.mean() - second.mean())
-    parts = np.array([sample.var(ddof=1) / len(sample) for sample in (first, second)])
-    if not parts.sum():
-        return Interval(value, value, value)
-    freedom = parts.sum() ** 2 / (parts**2 / [len(first) - 1, len(second) - 1]).sum()
-    half = float(t.ppf(0.975, freedom) * np.sqrt(parts.sum()))
-    return Interval(value, value - half, value + half)
 
 
 class Tally(NamedTuple):
@@ -44,10 +29,8 @@ class Tally(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """It holds if every comparison says so, and in part if more agree than contradict."""
-        if not self.against:
-            return "undecided" if not self.agree else "holds in part" if self.undecided else "holds"
-        return "holds in part" if self.agree > len(self.against) else "does not hold"
+        """Of all comparisons."""
+        return verdict(self.agree, len(self.against), len(self.undecided))
 
     @staticmethod
     def of(parts: Sequence[Tally]) -> Tally:
@@ -73,7 +56,7 @@ def tally(settings: Settings, lower: tuple[str, ...], higher: tuple[str, ...]) -
     undecided: list[str] = []
     for (d, n), samples in settings.items():
         for low, high in itertools.product(lower, higher):
-            gap = difference(samples[low], samples[high])
+            gap = difference_interval(samples[low], samples[high])
             if gap.high < 0:
                 agree += 1
             else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sharpley.experiments.cells import Cell, Rows, run_cells
+from sharpley.experiments.constants import REVISION, TIMED_FROM, TIMED_PLAYERS
 from sharpley.experiments.exhibits import Context, Exhibit, Finding, Verdict
 from sharpley.experiments.style import GREY, log_numbers, new_figure
 from sharpley.experiments.tables.discrepancy import COLOURS, MARKERS, timed_sample, warm
@@ -22,12 +23,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TITLE = "Processor time to draw n orderings"
-DIMENSIONS = (10, 50)
-SMALLEST = {"monte-carlo": 2000, "antithetic": 2000, "orthogonal": 1000, "sobol": 1000, "herding": 256, "sbq": 128}
-"""Where the range of n starts; each further size is twice the last."""
 TOLERANCE = 0.2
-NOISY = 4 * TOLERANCE  # width of an interval that tells nothing
 """Of an exponent: clocks, caches and terms of lower order do not let it be met more closely."""
+NOISY = 4 * TOLERANCE  # width of an interval that tells nothing
 SHORT = 0.03  # seconds
 
 # By a profile: at d = 10, linear parts of herding fall from 30% of its time at n = 1024 to 6% at 8192; at d = 50,
@@ -86,8 +84,8 @@ def cells(n_doublings: int, n_repetitions: int) -> list[Cell]:
     return [
         {"method": method, "d": d, "n": smallest * 2**k, "repetition": repetition}
         for repetition in range(n_repetitions)
-        for d in DIMENSIONS
-        for method, smallest in SMALLEST.items()
+        for d in TIMED_PLAYERS
+        for method, smallest in TIMED_FROM.items()
         for k in range(n_doublings + 1)
     ]
 
@@ -97,14 +95,16 @@ def compute(context: Context) -> DataFrame:
     from pandas import DataFrame
 
     wanted = cells(context.preset.n_doublings, context.preset.n_repetitions)
-    return DataFrame(run_cells(measure_cell, wanted, context.folder / "complexity", description="Times"))
+    return DataFrame(
+        run_cells(measure_cell, wanted, context.folder / f"complexity-revision-{REVISION}", description="Times")
+    )
 
 
 def slopes(table: DataFrame) -> dict[tuple[str, int], Slope]:
     """By method and d."""
     groups = table.groupby(["method", "d"], sort=False)
     found = {(str(method), int(d)): fit(part) for (method, d), part in groups}
-    return {(method, d): found[method, d] for method in EXPONENTS for d in DIMENSIONS if (method, d) in found}
+    return {(method, d): found[method, d] for method in EXPONENTS for d in TIMED_PLAYERS if (method, d) in found}
 
 
 def slope_in_print(method: str, d: int) -> float | None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from sharpley._typing import Floats, Orderings
 from sharpley.experiments.cells import Cell, Rows, run_cells
+from sharpley.experiments.constants import REVISION, TABLE_PLAYERS, TABLE_SIZES
 from sharpley.experiments.exhibits import Context, Exhibit
 from sharpley.experiments.style import DARK, GREY, SERIES, new_figure
 from sharpley.experiments.tables.claims import DESIGN, findings, seconds_note
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 TITLE = "Discrepancy of permutation samples (Mallows kernel, λ = 4)"
-DIMENSIONS = (10, 50, 200)
-SIZES = (10, 100, 1000)
 KERNEL = Mallows(4.0)
 COLOURS = dict(zip((*METHODS, DESIGN), (*SERIES[:5], DARK), strict=True))
 MARKERS = dict(zip((*METHODS, DESIGN), "osD^v*", strict=True))
@@ -98,9 +97,9 @@ def measured(dimensions: Sequence[int], sizes: Sequence[int], trials: int, folde
 
 def compute(context: Context) -> DataFrame:
     """The part of the table that the preset wants."""
-    preset, folder = context.preset, context.folder / "table-discrepancy"
-    dimensions = [d for d in DIMENSIONS if d <= preset.table_d]
-    sizes = [n for n in SIZES if n <= preset.table_n]
+    preset, folder = context.preset, context.folder / f"table-discrepancy-revision-{REVISION}"
+    dimensions = [d for d in TABLE_PLAYERS if d <= preset.table_d]
+    sizes = [n for n in TABLE_SIZES if n <= preset.table_n]
     return measured(dimensions, sizes, preset.n_trials, folder, context.jobs)
 
 
