@@ -11,6 +11,8 @@ from numba import njit
 
 NONE = 2**15 - 1
 
+WALKS = 64  # walks at a time
+
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 """A number whose 64 windows of six bits are all different: times 2^i, its highest six bits tell i."""
 PLACE = np.argsort([(0x03F79D71B4CB0A89 << i) % 2**64 >> 58 for i in range(64)])
@@ -130,19 +132,26 @@ def coalition_values(terms, weights, coalitions):
 
 
 @njit(cache=True)
-def _interval(term, ranks):
-    """First rank at which a term is on, and first at which it is off again; -1 and d for the ends of the walk."""
+def _intervals(term, ranks, on, off):
+    """First rank at which a term is on, and first at which it is off again, along walks; -1 and d are the ends.
+
+    Ranks are (d, walks), so that the loops over walks are the processor's vector instructions.
+    """
     width = len(term) // 2
-    on, off = -1, len(ranks)
+    on[:] = -1
+    off[:] = ranks.shape[0]
     for k in range(width):
         if term[k] == NONE:
             break
-        on = max(on, ranks[term[k]])
+        of_feature = ranks[term[k]]
+        for i in range(len(on)):
+            on[i] = max(on[i], of_feature[i])
     for k in range(width, 2 * width):
         if term[k] == NONE:
             break
-        off = min(off, ranks[term[k]])
-    return on, off
+        of_feature = ranks[term[k]]
+        for i in range(len(off)):
+            off[i] = min(off[i], of_feature[i])
 
 
 @njit(cache=True)
@@ -154,15 +163,22 @@ def walk_contributions(terms, weights, ranks):
     """
     n, d = ranks.shape
     contributions = np.zeros((n, d))
-    at_rank = np.empty(d)
-    for i in range(n):
-        at_rank[:] = 0.0
+    on, off = np.empty(WALKS, np.int16), np.empty(WALKS, np.int16)
+    by_player = np.zeros((d, WALKS), np.int16)
+    for start in range(0, n, WALKS):
+        count = min(WALKS, n - start)
+        for i in range(count):
+            for player in range(d):
+                by_player[player, i] = ranks[start + i, player]
+        at_rank = np.zeros((count, d))
         for t in range(terms.shape[0]):
-            on, off = _interval(terms[t], ranks[i])
-            if on < off:
-                if on >= 0:
-                    at_rank[on] += weights[t]
-                if off < d:
-                    at_rank[off] -= weights[t]
-        contributions[i] = at_rank[ranks[i]]
+            _intervals(terms[t], by_player, on, off)
+            for i in range(count):
+                if on[i] < off[i]:
+                    if on[i] >= 0:
+                        at_rank[i, on[i]] += weights[t]
+                    if off[i] < d:
+                        at_rank[i, off[i]] -= weights[t]
+        for i in range(count):
+            contributions[start + i] = at_rank[i][ranks[start + i]]
     return contributions
