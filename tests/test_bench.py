@@ -140,6 +140,19 @@ def test_methods_without_a_line_are_named(tmp_path):
     assert "no budget of these games is large enough" in result.stderr
 
 
+def test_a_report_shows_what_was_measured_earlier(tmp_path):
+    run.run(tmp_path, data=None, games=["airport"], methods=["antithetic"], quick=True)
+    lines = run.run(tmp_path, data=None, games=["voting"], methods=["regression"], quick=True)
+    assert list(zip(lines["game"], lines["method"], lines["multiple"], strict=True)) == [
+        *(("airport", "antithetic", multiple) for multiple in (5, 10)),
+        *(("voting", "regression", multiple) for multiple in (5, 10)),
+    ]
+    kept = next(path for path in (tmp_path / "cells").glob("*.json") if "airport" in path.read_text(encoding="utf-8"))
+    kept.unlink()  # then one of its budgets misses a seed
+    lines = run.run(tmp_path, data=None, games=["voting"], methods=["regression"], quick=True)
+    assert (lines["game"] == "airport").sum() == 1
+
+
 def test_what_a_cell_depends_on(monkeypatch, without_data):
     assert run.made_from("airport", None) == ""
     monkeypatch.setattr(run, "installed_version", lambda library: "9.9")

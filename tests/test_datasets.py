@@ -203,12 +203,25 @@ def test_what_comes_with_scikit_learn_needs_no_files(tmp_path):
     np.testing.assert_array_equal(made.X, load("make_regression").X)
 
 
-def test_unknown_names_and_missing_files_are_told(tmp_path):
+def test_unknown_names_and_missing_files_are_told(tmp_path, place):
     with pytest.raises(ValueError, match=r"unknown data set 'iris'; choose one of 'adult', 'breast_cancer'"):
         load("iris")
     put(tmp_path, {"adult.data": ADULT_DATA})  # half of it is not enough
-    with pytest.raises(FileNotFoundError, match=r"expected one of adult.zip, adult.data and adult.test, .*2/adult.zip"):
+    expected = r"expected one of adult.zip, adult.data and adult.test, .*2/adult.zip"
+    with pytest.raises(FileNotFoundError, match=expected) as told:
         load("adult", tmp_path)
+    for other in ("bank", "cal_housing", "year"):
+        assert f"{other}: http" in str(told.value)
+
+
+def test_what_a_folder_lacks_is_looked_for_in_the_cache(tmp_path, place, few_rows):
+    put(place, SOURCES["bank"][0])
+    (tmp_path / "empty").mkdir()
+    np.testing.assert_array_equal(load("bank", tmp_path / "empty").X, EXPECTED["bank"][0])
+    with pytest.raises(FileNotFoundError) as told:
+        load("year", tmp_path / "empty")
+    assert "adult: http" in str(told.value)
+    assert "bank: http" not in str(told.value)
 
 
 WRONG = {

@@ -433,14 +433,34 @@ def test_the_summary_shows_figures_tables_claims_and_versions(fake):
     for name in re.findall(r"\]\(([^)]+)\)", text):
         assert (fake[0] / name).is_file(), name
     last = manifest.new_record("quick", 1.0, "", None)
-    sections = [Section(FAKES["first"], replace(last, made_with={"numpy": "1.0"})), Section(FAKES["last"], last)]
+    earlier = replace(last, made_with={"numpy": "1.0"})
+    sections = [Section(FAKES["first"], earlier, n_rows=1), Section(FAKES["last"], last, n_rows=1)]
     assert summary(sections, last).count("with numpy 1.0") == 1
 
 
 def test_the_summary_escapes_what_markdown_would_read():
     last = manifest.new_record("quick", 1.0, "", None)
     found = Finding("|K_τ| *is* <b>", "holds", "a `b`")
-    section = Section(FAKES["last"], last, table=pd.DataFrame({"a|b": ["x|y"]}), findings=(found,))
+    section = Section(FAKES["last"], last, table=pd.DataFrame({"a|b": ["x|y"]}), findings=(found,), n_rows=1)
     text = summary([section], last)
     assert r"\|K\_τ\| \*is\* \<b>" in text
     assert "| a\\|b |\n| --- |\n| x\\|y |" in text
+
+
+def test_what_was_made_earlier_is_shown_beside_the_error_of_a_rerun(tmp_path):
+    works = True
+
+    def compute(context):
+        if not works:
+            raise ValueError("no network")
+        return TABLE
+
+    registry = {"one": Exhibit("one", "One", "", compute, findings=claim("holds"))}
+    assert reproduce(["one"], tmp_path, preset="quick", registry=registry).failed == {}
+    works = False
+    outcome = reproduce(["one"], tmp_path, preset="paper", registry=registry)
+    assert outcome.failed == {"one": "no network"}
+    text = Page(outcome.page).texts["one"]
+    assert "Could not be made: no network What is shown was made earlier." in text
+    assert "preset quick" in text
+    assert "A claim." in (tmp_path / "summary.md").read_text(encoding="utf-8")

@@ -3,8 +3,8 @@
 It was derived from measurements, which are on the page about choosing a method (``sharpley bench`` makes them):
 
 1. If all 2^d coalitions fit the budget, enumerate them: "exact". With a tolerance, which may be met long before, not.
-2. "gp" has the lowest error of all methods on every model that was measured, and on most games, from 2d + 6
-   evaluations on, which it needs. It is taken unless its own work is out of proportion.
+2. "gp" has the lowest error of all methods on every model that was measured, and on most games, from 5d to 50d
+   evaluations; it needs 2d + 6. It is taken unless its own work is out of proportion.
 3. Otherwise "regression", which is next, or "antithetic" if the budget is too small even for that.
 
 Work is counted, not timed: the operations of gp's linear algebra against the predictions that the model will make.

@@ -132,13 +132,17 @@ def bench(
     ),
     data: Annotated[Path | None, typer.Option(help="Folder with the data sets; else they are downloaded.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for one on each core.")] = 1,
-    game: Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")] = None,
-    method: Annotated[list[str] | None, typer.Option(help="Only this method; may be repeated.")] = None,
+    game: Annotated[
+        list[str] | None, typer.Option(help="Only this game, such as xgboost-bank or airport; may be repeated.")
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help='Only this method, such as gp or "shapiq OddSHAP"; may be repeated.')
+    ] = None,
     quick: Annotated[bool, typer.Option(help="Two games and two seeds, to see that it works.")] = False,
 ) -> None:
-    """Compare every method with those of shap and shapiq, on games with known Shapley values.
+    r"""Compare every method with those of shap and shapiq, on games with known Shapley values.
 
-    The peers come with pip install 'sharpley[peers]', on Python 3.12 or later.
+    The peers come with pip install 'sharpley\[peers]', on Python 3.12 or later.
     """
     from sharpley.experiments.bench import report
     from sharpley.experiments.bench.peers import versions

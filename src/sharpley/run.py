@@ -1,8 +1,8 @@
 """One run, from a budget and a tolerance to estimates for all rows.
 
 Rows are explained together: they share the coalitions, which are drawn once, so model calls can be large. Yet the
-result for a row depends on that row alone. Rows in which a player cannot matter (its value is that of all background
-rows) leave it out, so rows are first sorted by the players that can.
+result for a row depends on that row alone, but for "gp", which learns from several. Rows in which a player cannot
+matter (its value is that of all background rows) leave it out, so rows are first sorted by the players that can.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class _Run:
         if self._game.d < 2:  # nothing to estimate: the only player that matters makes all the difference
             result.values[self._rows[:, None], players] = self._values[:, 1:] - self._values[:, :1]
             return
-        # The same seed for every block: a row's result does not depend on the rows beside it.
+        # The same seed for every block: a row's coalitions do not depend on the rows beside it.
         estimator = make_estimator(self._plan.method, self._game.d, np.random.default_rng(self._settings.seed))
         estimator.prepare(self._budget, may_stop=self._settings.tol is not None)
         store = CoalitionStore(self._game.d)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -50,6 +50,13 @@ def run_cells(
     if missing:
         _measure_all(measure, missing, folder, jobs, description, dict(context or {}))
     return [{**cell, **row} for cell in cells for row in _read(folder, cell) or []]
+
+
+def stored_cells(folder: Path) -> Iterator[tuple[Cell, Rows]]:
+    """All cells of a folder with their rows, by the names of their files."""
+    for path in sorted(folder.glob("*.json")):
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        yield stored["cell"], stored["rows"]
 
 
 def _measure_all(

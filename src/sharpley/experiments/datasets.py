@@ -105,13 +105,13 @@ def load(name: str, data: Path | None = None) -> Dataset:
     name : str
         One of ``DATASETS``.
     data : path, optional
-        A folder with the data sets' public files, or with compact copies of them. Without it, files are looked
-        for in the cache folder and downloaded if they are not there.
+        A folder with the data sets' public files, or with compact copies of them; what it lacks is looked for in the
+        cache folder. Without it, files are looked for there and downloaded if they are not there.
 
     Raises
     ------
     FileNotFoundError
-        If ``data`` holds none of the files.
+        If neither ``data`` nor the cache folder holds the files.
     ValueError
         If a file is damaged or is not the right one.
     DownloadError
@@ -122,12 +122,21 @@ def load(name: str, data: Path | None = None) -> Dataset:
         return _FROM_SKLEARN[name]()
     if data is None:
         return _kept(name) or _downloaded(name)
-    found = _read(name, Path(data))
+    found = _read(name, Path(data)) or _kept(name)
     if found is None:
         original = _RECIPES[name].original
         wanted = ", ".join((*original.archives, " and ".join(original.members), _RECIPES[name].copy))
-        raise FileNotFoundError(f"no {name} data in {data}: expected one of {wanted}; {original.advice}")
+        raise FileNotFoundError(
+            f"no {name} data in {data}: expected one of {wanted}; {original.advice}{_also_missing(name, Path(data))}"
+        )
     return found
+
+
+def _also_missing(name: str, data: Path) -> str:
+    """What else is not there, so that whoever gets one file can get all."""
+    others = [other for other in _RECIPES if other != name and _paths(other, data) is None and _kept(other) is None]
+    places = "; ".join(f"{other}: {_RECIPES[other].original.url}" for other in others)
+    return f". Also missing are {places}" if places else ""
 
 
 @cache
@@ -161,18 +170,25 @@ DATASETS = ("adult", "breast_cancer", "bank", "cal_housing", "make_regression", 
 
 def _read(name: str, folder: Path) -> Dataset | None:
     """The data set in a folder, or in one of its name in it; None if there is none."""
-    recipe = _RECIPES[name]
-    original, copy = recipe.original, folder / recipe.copy
-    paths = find(original, folder) or find(original, folder / name)
-    if paths is None and not copy.is_file():
+    recipe, paths = _RECIPES[name], _paths(name, folder)
+    original = recipe.original
+    if paths is None:
         return None
     try:
-        if paths is None:
-            return _parsed(name, [copy], (copy.name,), recipe.read_copy)
+        if paths == [folder / recipe.copy]:
+            return _parsed(name, paths, (paths[0].name,), recipe.read_copy)
         return _parsed(name, paths, original.members, recipe.read)
     except ValueError as error:
-        files = " with ".join(str(path) for path in dict.fromkeys(paths or [copy]))
+        files = " with ".join(str(path) for path in dict.fromkeys(paths))
         raise ValueError(f"{files} {error}; remove it and {original.advice}") from error
+
+
+def _paths(name: str, folder: Path) -> list[Path] | None:
+    """Files of a data set, public ones or a copy, in a folder or in one of its name in it; None if there are none."""
+    recipe = _RECIPES[name]
+    copy = folder / recipe.copy
+    public = find(recipe.original, folder) or find(recipe.original, folder / name)
+    return public or ([copy] if copy.is_file() else None)
 
 
 def _parsed(name: str, paths: list[Path], members: tuple[str, ...], read: Callable[..., Table]) -> Dataset:

@@ -32,7 +32,7 @@ SCALE = 96 / 150 * 1.15  # pixels of a picture to those of a page, a little larg
 
 @dataclass(frozen=True)
 class Section:
-    """What the page shows of one exhibit: either an error, or what there is of picture, fragment and table."""
+    """What the page shows of one exhibit: an error, and what there is, perhaps of an earlier run, of the rest."""
 
     exhibit: Exhibit
     record: Record
@@ -99,7 +99,7 @@ def _plotly() -> str:
 
 def _facts(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
     presets = sorted({section.record.preset for section in sections})
-    made = sum(not section.error for section in sections)
+    made = sum(section.n_rows > 0 for section in sections)
     shown = {
         "Preset": " and ".join(presets) + (" (each figure says which)" if len(presets) > 1 else ""),
         "Figures and tables": f"{made} of {n_exhibits}",
@@ -168,7 +168,10 @@ def _claims(sections: Sequence[Section]) -> str:
 
 def _section(section: Section, last: Record) -> str:
     name = escape(section.exhibit.name)
-    body = f'<p class="error">Could not be made: {_prose(section.error)}</p>' if section.error else _body(section)
+    body = _body(section)
+    if section.error:
+        earlier = " What is shown was made earlier." if section.n_rows else ""
+        body = f'<p class="error">Could not be made: {_prose(section.error)}{earlier}</p>\n{body}'
     return (
         f'<section class="card exhibit" id="{name}">\n<h2>{_prose(section.exhibit.title)}</h2>\n'
         f'<p><span class="who">The paper</span> {_prose(section.exhibit.paper)}</p>\n'
@@ -240,7 +243,7 @@ def _made(section: Section, last: Record) -> str:
     parts = [f"<code>{name}</code>", f"preset {escape(record.preset)}", duration(record.seconds), escape(record.date)]
     if record.made_with != last.made_with:
         parts.append(f"made with {escape(made_with(record))}")
-    if not section.error:
+    if section.n_rows:
         parts.append(f'<a href="tables/{name}.csv">table as CSV ({section.n_rows:,} rows)</a>')
     if section.picture:
         parts.append(f'<a href="figures/{name}.png">figure as PNG</a>')

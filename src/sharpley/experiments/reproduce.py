@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -119,13 +120,15 @@ def _make(exhibit: Exhibit, context: Context, out: Path, earlier: Record | None)
         table = exhibit.compute(context)
         if not len(table):
             raise ValueError("the run gave a table without rows")
-        table.to_csv(out / "tables" / f"{exhibit.name}.csv", index=False, lineterminator="\n")
-        if exhibit.draw is not None:
-            figure = exhibit.draw(table, f"preset: {context.preset.name}")
+        figure = exhibit.draw(table, f"preset: {context.preset.name}") if exhibit.draw else None
+        table.to_csv(_table_path(out, exhibit.name), index=False, lineterminator="\n")
+        if figure is not None:
             # Without the library's version in the file, equal pictures are equal files.
             figure.savefig(out / "figures" / f"{exhibit.name}.png", dpi=DPI, metadata={"Software": None})
     except Exception as problem:  # whatever it is, the other exhibits are still to be made
         error = _told(problem)
+        if earlier is not None and _table_path(out, exhibit.name).exists():
+            return replace(earlier, error=error)  # what was made earlier is still there
     return manifest.new_record(context.preset.name, time.perf_counter() - start, error, earlier)
 
 
@@ -147,13 +150,14 @@ def _is_there(name: str, records: Mapping[str, Record], out: Path) -> bool:
 
 def _section(exhibit: Exhibit, record: Record, out: Path) -> Section:
     """What the page shows of an exhibit, from the files: the same whether it was made now or earlier."""
-    if record.error:
+    if not _table_path(out, exhibit.name).exists():
         return Section(exhibit, record, error=record.error)
     try:
         table = _read_table(_table_path(out, exhibit.name))
         return Section(
             exhibit,
             record,
+            error=record.error,
             picture=(out / "figures" / f"{exhibit.name}.png").read_bytes() if exhibit.draw else None,
             table=exhibit.tabulate(table) if exhibit.tabulate else None,
             fragment=exhibit.interactive(table) if exhibit.interactive else None,

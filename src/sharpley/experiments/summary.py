@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def summary(sections: Sequence[Section], last: Record) -> str:
     """Claims and verdicts of all exhibits, each under its figure and table; ``last`` as for the page."""
-    shown = [section for section in sections if not section.error]
+    shown = [section for section in sections if section.n_rows]
     lines = [f"Claims of the paper: {verdict_counts(shown)}.", "", f"Made with {made_with(last)}."]
     return "\n".join([*lines, *(line for section in shown for line in _section(section, last))]) + "\n"
 

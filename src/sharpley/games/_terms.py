@@ -170,15 +170,13 @@ def walk_contributions(terms, weights, ranks):
         for i in range(count):
             for player in range(d):
                 by_player[player, i] = ranks[start + i, player]
-        at_rank = np.zeros((count, d))
+        changes = np.zeros((count, d + 2))  # at ranks -1 .. d, of which the first and the last are no contributions
         for t in range(terms.shape[0]):
             _intervals(terms[t], by_player, on, off)
             for i in range(count):
                 if on[i] < off[i]:
-                    if on[i] >= 0:
-                        at_rank[i, on[i]] += weights[t]
-                    if off[i] < d:
-                        at_rank[i, off[i]] -= weights[t]
+                    changes[i, on[i] + 1] += weights[t]
+                    changes[i, off[i] + 1] -= weights[t]
         for i in range(count):
-            contributions[start + i] = at_rank[i][ranks[start + i]]
+            contributions[start + i] = changes[i][ranks[start + i] + 1]
     return contributions

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,7 @@ from sharpley._checks import check_choice
 from sharpley.experiments.bench.games import CLOSED_FORM_PLAYERS, CLOSED_FORMS, GAMES
 from sharpley.experiments.bench.measure import OURS, measure
 from sharpley.experiments.bench.peers import available_peers, version_of
-from sharpley.experiments.cells import Cell, run_cells
+from sharpley.experiments.cells import Cell, Rows, run_cells, stored_cells
 from sharpley.experiments.constants import MANY_PLAYERS, PLAYERS
 from sharpley.experiments.datasets import number_of_rows
 from sharpley.experiments.intervals import mean_interval
@@ -42,7 +44,7 @@ def run(
     methods: list[str] | None = None,
     quick: bool = False,
 ) -> DataFrame:
-    """Measure all cells, and return one line for each game, method and budget."""
+    """Measure cells, and return one line for each game, method and budget; those measured earlier are among them."""
     import pandas as pd
 
     known = (*OURS, *available_peers())
@@ -56,10 +58,31 @@ def run(
     ]
     folder = out / "cells"
     context = {"data": None if data is None else str(data.resolve()), "folder": str(folder.resolve())}
-    rows = run_cells(measure, cells, folder, jobs=jobs, description="Benchmark", context=context)
-    if not rows:
+    if not run_cells(measure, cells, folder, jobs=jobs, description="Benchmark", context=context):
         raise ValueError("no budget of these games is large enough for these methods; choose others")
-    return summarised(pd.DataFrame(rows))
+    versions = {(str(cell["game"]), str(cell["method"])): str(cell["version"]) for cell in cells}
+    return summarised(pd.DataFrame(_whole_lines(folder, versions, known, quick=quick)))
+
+
+def _whole_lines(folder: Path, versions: dict[tuple[str, str], str], known: Sequence[str], *, quick: bool) -> Rows:
+    """Rows of all budgets of a game and a method that have all their seeds, in the order of games and methods.
+
+    ``versions`` are those measured now; of what was measured earlier, the last there is.
+    """
+    found: dict[tuple[str, str, int], dict[str, Rows]] = {}
+    seeds: Counter[tuple[str, str, int, str]] = Counter()
+    for cell, rows in stored_cells(folder):
+        line = str(cell["game"]), str(cell["method"]), int(cell["multiple"])
+        version = str(cell["version"])
+        found.setdefault(line, {}).setdefault(version, []).extend({**cell, **row} for row in rows)
+        seeds[*line, version] += 1
+    lines = []
+    for (game, method, multiple), by_version in found.items():
+        version = versions.get((game, method), max(by_version))
+        wanted = 2 if quick else _seeds(game, players_of(game), method, multiple)
+        if method in known and seeds[game, method, multiple, version] >= wanted:
+            lines.append((GAMES.index(game), multiple, known.index(method), by_version[version]))
+    return [row for *_, rows in sorted(lines, key=lambda line: line[:3]) for row in rows]
 
 
 def _cells(game: str, method: str, data: Path | None, *, quick: bool) -> list[Cell]:
