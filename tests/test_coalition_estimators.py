@@ -150,8 +150,8 @@ def dense_gram(z, t, scales, tau2):
     )
 
 
-@pytest.mark.parametrize("spared", [1e-3, 1e3])
-def test_posterior_is_that_of_dense_algebra(monkeypatch, spared):
+@pytest.mark.parametrize("by", ["likelihood", "left-out pairs"])
+def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
     """With a linear part of moderate variance, so that the textbook's formula is accurate.
 
     Its size is judged by the likelihood, or by left-out pairs if these say that it is smaller.
@@ -159,7 +159,10 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch, spared):
     from sharpley.estimators import gp_posterior
 
     monkeypatch.setattr(gp_posterior, "FREE", 50.0)
-    monkeypatch.setattr(gp_posterior, "SPARED", spared)
+    if by == "likelihood":
+        monkeypatch.setattr(gp_posterior, "_misfit_left_out", lambda alpha, precisions: np.inf)
+    else:
+        monkeypatch.setattr(gp_posterior, "_misfit", lambda values, alpha, d: np.inf)
     data, _ = all_pairs(6, games=2)
     data = data.pairs(slice(0, 20))
     scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)
@@ -175,7 +178,7 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch, spared):
     inverse = np.linalg.inv(gram)
     by_likelihood = (values * (inverse @ values)).sum(axis=0) / (len(values) - 6)
     left_out = ((inverse @ values) ** 2 / np.diag(inverse)[:, None])[:-1].mean(axis=0)
-    misfit = by_likelihood if spared < 1 else left_out / spared
+    misfit = by_likelihood if by == "likelihood" else left_out
     np.testing.assert_allclose(found.variances, np.outer(np.diag(covariance), misfit), rtol=1e-5)
     elsewhere = everything[[5, 17, 40]]
     expected = dense_gram(elsewhere, signs, scales, 50.0) @ np.linalg.solve(gram, values)
@@ -207,6 +210,10 @@ def test_variances_are_no_less_than_leaving_pairs_out_suggests(monkeypatch):
         of_regression += weights[i] * (values[i] - regression_without(data, weights, i)) ** 2
     share = np.minimum(of_process / of_regression, 1.0) ** gp_posterior.CAUTION
     np.testing.assert_allclose(found.variances, sure.variances * share, rtol=1e-4)
+    half = Conditioner(data, linear).posterior(np.arange(2), scales).variances
+    alone = Conditioner(data, linear._replace(variances=0 * linear.variances)).posterior(np.arange(2), scales).variances
+    shown = linear.variances * share
+    np.testing.assert_allclose(half, np.maximum(alone, shown) + np.minimum(alone, shown) / 3, rtol=1e-4)
 
 
 def regression_without(data, weights, i):

@@ -37,8 +37,7 @@ from sharpley.estimators.regression import LeastSquares, class_weights
 FREE = 1e10  # τ² where there are pairs enough to determine the linear part
 AT_ONCE = 1000  # coalitions, so that many are predicted in little memory
 CHECKED = 150  # pairs that are left out, one by one, to see how well they are predicted
-SPARED = 0.8  # pairs that were left out must be missed by less than this share of their variance before it is lessened
-CAUTION = 1.25  # at 1 intervals of real models become too wide, at 1.5 those of voting games too narrow
+CAUTION, SHARE = 1.25, 1 / 3  # with less of them intervals of voting games become too narrow, with more others too wide
 
 
 def with_full_coalition(data: PairData) -> tuple[Floats, Floats, Floats]:
@@ -120,12 +119,13 @@ class Conditioner:
         )
         slope_part = of_signs[self._checked]
         precisions = np.diagonal(of_checked[self._checked]) - ((slope_part @ inverse_information) * slope_part).sum(1)
-        misfit = np.minimum(_misfit(values, alpha, d), _misfit_left_out(alpha[self._checked], precisions) / SPARED)
-        variances = np.outer(np.maximum(np.diagonal(covariance), 0.0), misfit)
-        variances = np.maximum(variances, self._least_variances(games, alpha[self._checked], precisions))
+        misfit = np.minimum(_misfit(values, alpha, d), _misfit_left_out(alpha[self._checked], precisions))
+        said = np.outer(np.maximum(np.diagonal(covariance), 0.0), misfit)
+        shown = self._shown_variances(games, alpha[self._checked], precisions)
+        variances = np.maximum(said, shown) + SHARE * np.minimum(said, shown)
         return Posterior(phi, variances, signs, alpha, slopes, scales)
 
-    def _least_variances(self, games: NDArray[np.int64], alpha: Floats, precisions: Floats) -> Floats:
+    def _shown_variances(self, games: NDArray[np.int64], alpha: Floats, precisions: Floats) -> Floats:
         """Variances of the regression, scaled by how much better the process predicts pairs that were left out, (d, g).
 
         A pair that is left out is missed by α / precision. Where the process has nothing to hold on to, as in a
