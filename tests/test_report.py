@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from html import escape, unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -16,7 +17,7 @@ from test_cli import call
 from sharpley.experiments import ORDER, all_exhibits, manifest
 from sharpley.experiments.exhibits import Exhibit, Finding
 from sharpley.experiments.report import Section, duration, page, verdict_counts
-from sharpley.experiments.reproduce import reproduce
+from sharpley.experiments.reproduce import reproduce, write_page
 from sharpley.experiments.style import new_figure
 from sharpley.experiments.summary import summary
 
@@ -418,6 +419,37 @@ def test_a_broken_page_is_found_out(geometry, tmp_path):
         "nothing.png",
     ):
         assert complaint in found
+
+
+RESULTS = Path(__file__).parents[1] / "docs" / "results" / "paper"
+
+
+@pytest.fixture(scope="module")
+def whole_page(tmp_path_factory):
+    """The page of all results that the documentation shows."""
+    out = tmp_path_factory.mktemp("results") / "paper"
+    shutil.copytree(RESULTS, out)
+    last = manifest.read(out)[ORDER[-1]]
+    return write_page(out, last, all_exhibits()), out / "report.html"
+
+
+def test_the_documentation_shows_every_exhibit_as_it_would_be_made_now(whole_page):
+    sections, path = whole_page
+    assert [section.exhibit.name for section in sections] == list(ORDER)
+    assert not any(section.error for section in sections)
+    text = path.with_name("summary.md").read_text(encoding="utf-8")
+    assert text.split("### ")[1:] == (RESULTS / "summary.md").read_text(encoding="utf-8").split("### ")[1:]
+    assert sum(file.stat().st_size for file in RESULTS.rglob("*")) < 10_000_000
+
+
+@needs_browser
+def test_the_browser_sees_all_figures_of_the_paper(whole_page, tmp_path):
+    sections, path = whole_page
+    seen = in_browser(path.read_text(encoding="utf-8"), tmp_path, "--window-size=1280,900")
+    assert seen["errors"] == []
+    assert [figure["name"] for figure in seen["figures"]] == [s.exhibit.name for s in sections if s.exhibit.draw]
+    assert all(figure["picture"] or figure["turns"] for figure in seen["figures"])
+    assert min(seen["images"]) > 300
 
 
 @needs_browser

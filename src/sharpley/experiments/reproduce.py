@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 EVERYTHING = "all"
+PAGE = "report.html"
 NEEDED = ("pandas", "matplotlib", "plotly", "xgboost")
 EXPECTED = (ValueError, OSError, ImportError)  # their messages say what to do; others are defects
 DPI = 150
@@ -83,13 +84,19 @@ def reproduce(
         manifest.write(out, {name: records[name] for name in [*registry, *records] if name in records}, last)
         state = "[red]failed[/]" if last.error else "done"
         console.print(f"  {state}, {duration(time.perf_counter() - start)} since the start", style="dim")
-    sections = [_section(registry[name], records[name], out) for name in registry if _is_there(name, records, out)]
-    path = out / "report.html"
-    path.write_text(page(sections, last, len(registry)), encoding="utf-8")
-    (out / "summary.md").write_text(summary(sections, last), encoding="utf-8")
+    sections = write_page(out, last, registry)
     console.print(f"Claims of the paper: {verdict_counts(sections)}")
     made_now = {exhibit.name for exhibit in wanted}
-    return Outcome(path, {s.exhibit.name: s.error for s in sections if s.error and s.exhibit.name in made_now})
+    return Outcome(out / PAGE, {s.exhibit.name: s.error for s in sections if s.error and s.exhibit.name in made_now})
+
+
+def write_page(out: Path, last: Record, registry: Mapping[str, Exhibit]) -> list[Section]:
+    """Write the page, and its content as Markdown, of what there is in a folder; ``last`` was made last."""
+    records = manifest.read(out)
+    sections = [_section(registry[name], records[name], out) for name in registry if _is_there(name, records, out)]
+    (out / PAGE).write_text(page(sections, last, len(registry)), encoding="utf-8")
+    (out / "summary.md").write_text(summary(sections, last), encoding="utf-8")
+    return sections
 
 
 def chosen(names: Sequence[str], registry: Mapping[str, Exhibit]) -> list[Exhibit]:
