@@ -105,12 +105,12 @@ def _better(table: DataFrame, names: list[str], one: str, other: str, claim: str
 
 
 def _four_of_six(table: DataFrame) -> Finding:
-    """Exactly four; in part if half of them or more do."""
+    """Exactly four; in part if two or more do; undecided if it could still be four."""
     compared = [versus(table, name, "sobol", "antithetic") for name in datasets_of(table)]
     worse = sum(above_one(one.ratio) for one in compared)
     unclear = sum(not above_one(one.ratio) and not below_one(one.ratio) for one in compared)
     found: Verdict = "holds" if worse == 4 else "holds in part" if worse >= 2 else "does not hold"
-    if found == "does not hold" and worse + unclear >= 2:
+    if found == "does not hold" and worse + unclear >= 4:
         found = "undecided"
     evidence = "sobol / antithetic: " + "; ".join(map(str, compared))
     return Finding("Sobol' falls behind antithetic sampling on four of six data sets.", found, evidence)

@@ -39,7 +39,7 @@ def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
         _draw_line(panel, scales, "scale", "mean squared error of herding", {"color": SERIES[0]})
         log_numbers(panel, base=2)
         panel.set_ylim(bottom=0)
-        panel.ticklabel_format(axis="y", style="sci", scilimits=(0, 0))
+        panel.yaxis.set_major_formatter(lambda value, _: f"{value:.1e}" if value else "0")
 
     return _panels(table, note, title, "λ", draw_panel)
 
