@@ -71,7 +71,7 @@ def about_proposed(table: DataFrame) -> list[Finding]:
         ),
         _four_of_six(table),
         _better(table, rest, "orthogonal", "sobol", "Orthogonal sampling does better than Sobol' on the other four."),
-        _judged(table, few, "orthogonal", "sobol", above_one, hardly_above_one, f"It loses to Sobol' {lost}."),
+        _judged(table, few, "orthogonal", "sobol", above_one, hardly_above_one, f"Orthogonal loses to Sobol' {lost}."),
         _judged(table, few, "orthogonal", "sobol", near_one, away_from_one, f"The difference {lost} is very small."),
     ]  # fmt: skip
 
@@ -181,12 +181,12 @@ def about_kernels(table: DataFrame) -> list[Finding]:
             for other in ("kendall", "spearman")
         ),
         _judged(table, few, "kendall", "mallows", above_one, hardly_above_one, lags),
-        _judged(table, rest, "kendall", "mallows", not_above_one, above_one, "It does as well on the other four."),
+        _judged(table, rest, "kendall", "mallows", not_above_one, above_one, "Kendall's kernel does as well on the other four."),
         *(
             _judged(
                 table, names, "spearman", other, above_one, hardly_above_one,
-                f"Spearman's kernel (of ranks, see the errata) is clearly worse than {other.title()}'s.",
+                f"Spearman's kernel (of ranks, see the errata) is clearly worse than {whose}.",
             )
-            for other in ("mallows", "kendall")
+            for other, whose in (("mallows", "the Mallows kernel"), ("kendall", "Kendall's"))
         ),
     ]  # fmt: skip
