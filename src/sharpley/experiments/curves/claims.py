@@ -172,6 +172,7 @@ def about_kernels(table: DataFrame) -> list[Finding]:
     few = _of(names, LOW_DIMENSIONAL)
     rest = [name for name in names if name not in LOW_DIMENSIONAL]
     lags = "Kendall's kernel lags on cal_housing and make_regression."
+    keeps_up = "Kendall's kernel does as well on the other four."
     return [
         *(
             _judged(
@@ -181,7 +182,7 @@ def about_kernels(table: DataFrame) -> list[Finding]:
             for other in ("kendall", "spearman")
         ),
         _judged(table, few, "kendall", "mallows", above_one, hardly_above_one, lags),
-        _judged(table, rest, "kendall", "mallows", not_above_one, above_one, "Kendall's kernel does as well on the other four."),
+        _judged(table, rest, "kendall", "mallows", not_above_one, above_one, keeps_up),
         *(
             _judged(
                 table, names, "spearman", other, above_one, hardly_above_one,
