@@ -126,7 +126,7 @@ def about_scales(table: DataFrame, kind: str) -> list[Finding]:
         f"{kind}: no λ is best throughout.",
         f"{kind}: λ = 4 has at most {ACCEPTABLE} times the error of the best λ.",
     )
-    if table["trial"].nunique() < FEWEST_TRIALS:
+    if table.groupby("dataset")["trial"].nunique().min() < FEWEST_TRIALS:
         return [Finding(claim, "undecided", f"fewer than {FEWEST_TRIALS} trials") for claim in claims]
     found, judged = halves(table)
     series = [scaled(scale) for scale in SCALES]
