@@ -155,7 +155,7 @@ def test_a_report_shows_what_was_measured_earlier(tmp_path):
 
 def test_what_a_cell_depends_on(monkeypatch, without_data):
     assert run.made_from("airport", None) == ""
-    monkeypatch.setattr(run, "installed_version", lambda library: "9.9")
+    monkeypatch.setattr(run, "with_version", lambda library: f"{library} 9.9")
     assert run.made_from("xgboost-year", None) == ", xgboost 9.9, 1000 rows"
     assert run.made_from("mlp-bank", None) == ", scikit-learn 9.9, 1000 rows"
 

@@ -329,7 +329,7 @@ def test_other_data_models_or_methods_are_measured_again(context, monkeypatch, c
     if change == "data":
         monkeypatch.setattr(figures, "number_of_rows", lambda name, data: 999)
     elif change == "library":
-        monkeypatch.setattr(figures, "installed_version", lambda library: "0.0")
+        monkeypatch.setattr(figures, "with_version", lambda library: f"{library} 0.0")
     else:
         monkeypatch.setattr(figures, "REVISION", 999)
     assert all(

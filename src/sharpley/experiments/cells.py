@@ -55,8 +55,8 @@ def run_cells(
 def stored_cells(folder: Path) -> Iterator[tuple[Cell, Rows]]:
     """All cells of a folder with their rows, by the names of their files."""
     for path in sorted(folder.glob("*.json")):
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        yield stored["cell"], stored["rows"]
+        if (stored := _stored(path)) is not None:
+            yield stored
 
 
 def _measure_all(
@@ -99,8 +99,14 @@ def _path(folder: Path, cell: Cell) -> Path:
 
 def _read(folder: Path, cell: Cell) -> Rows | None:
     """A stored cell's rows; None if there is none, or a file that is not one."""
+    stored = _stored(_path(folder, cell))
+    return stored[1] if stored is not None and stored[0] == dict(cell) else None
+
+
+def _stored(path: Path) -> tuple[Cell, Rows] | None:
+    """A file's cell and rows; None if it is not there, or is no cell."""
     try:
-        stored = json.loads(_path(folder, cell).read_text(encoding="utf-8"))
-        return list(stored["rows"]) if stored["cell"] == dict(cell) else None
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return stored["cell"], list(stored["rows"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None

@@ -47,6 +47,11 @@ def installed_version(library: str) -> str:
         return "not installed"
 
 
+def with_version(library: str) -> str:
+    """Such as "xgboost 3.2.0"."""
+    return f"{library} {installed_version(library)}"
+
+
 def environment() -> dict[str, str]:
     """Versions of what results depend on, and the machine."""
     found = {"sharpley": __version__, **{library: installed_version(library) for library in LIBRARIES}}

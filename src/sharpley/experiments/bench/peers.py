@@ -16,7 +16,7 @@ import numpy as np
 
 from sharpley._typing import Floats
 from sharpley.experiments.constants import REVISION
-from sharpley.experiments.manifest import installed_version
+from sharpley.experiments.manifest import with_version
 
 MOST_TERMS = 5000
 
@@ -84,13 +84,9 @@ def available_peers() -> dict[str, Peer]:
 def version_of(method: str) -> str:
     """What a stored result of a method depends on: the version of its library, or the revision of our methods."""
     library = method.partition(" ")[0]
-    return _installed(library) if library in ("shap", "shapiq") else f"revision {REVISION}"
+    return with_version(library) if library in ("shap", "shapiq") else f"revision {REVISION}"
 
 
 def versions() -> str:
     """Of the installed peers, for the report."""
-    return ", ".join(map(_installed, ("shap", "shapiq", "lightgbm", "xgboost", "scikit-learn", "numpy")))
-
-
-def _installed(package: str) -> str:
-    return f"{package} {installed_version(package)}"
+    return ", ".join(map(with_version, ("shap", "shapiq", "lightgbm", "xgboost", "scikit-learn", "numpy")))

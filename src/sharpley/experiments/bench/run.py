@@ -15,7 +15,7 @@ from sharpley.experiments.cells import Cell, Rows, run_cells, stored_cells
 from sharpley.experiments.constants import MANY_PLAYERS, PLAYERS
 from sharpley.experiments.datasets import number_of_rows
 from sharpley.experiments.intervals import mean_interval
-from sharpley.experiments.manifest import installed_version
+from sharpley.experiments.manifest import with_version
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -107,7 +107,7 @@ def made_from(game: str, data: Path | None) -> str:
         return ""
     kind, _, dataset = game.partition("-")
     library = {"xgboost": "xgboost", "mlp": "scikit-learn"}[kind]
-    return f", {library} {installed_version(library)}, {number_of_rows(dataset, data)} rows"
+    return f", {with_version(library)}, {number_of_rows(dataset, data)} rows"
 
 
 def _seeds(game: str, d: int, method: str, multiple: int) -> int:

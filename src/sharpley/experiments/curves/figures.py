@@ -18,7 +18,7 @@ from sharpley.experiments.curves.series import ALIASES, BEYOND, BIASED, scaled, 
 from sharpley.experiments.datasets import number_of_rows
 from sharpley.experiments.exhibits import Context, Exhibit
 from sharpley.experiments.lookup import ENUMERABLE
-from sharpley.experiments.manifest import installed_version
+from sharpley.experiments.manifest import with_version
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -59,7 +59,7 @@ def _cells(context: Context, kind: str, dataset: str, series: str, only: int) ->
         "background": preset.n_background,
         "n_train": preset.n_train,
         "data_rows": number_of_rows(dataset, context.data),
-        "made_with": f"revision {REVISION}, {LIBRARY[kind]} {installed_version(LIBRARY[kind])}",
+        "made_with": f"revision {REVISION}, {with_version(LIBRARY[kind])}",
     }
     return [{**settings, "trial": trial} for trial in range(preset.n_network_trials if costly else preset.n_trials)]
 
