@@ -54,7 +54,7 @@ def _panels(table: DataFrame, note: str, title: str, xlabel: str, draw_panel: An
         mine = table[table["dataset"] == name]
         draw_panel(panel, mine)
         herded = f", n = {mine['n'].iloc[0]}" if mine["n"].nunique() == 1 else ""
-        against = "" if mine["reference"].iloc[0] == "exact" else ", against the mean"
+        against = "" if mine["reference"].iloc[0] == "exact" else "\nerrors against the mean"
         panel.set_title(f"{named(mine, name)}, d = {mine['d'].iloc[0]}{herded}{against}", fontsize=9)
         panel.tick_params(which="both", labelsize=7)
     labelled = {
