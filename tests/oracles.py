@@ -5,6 +5,8 @@ from math import comb
 
 import numpy as np
 
+from sharpley.estimators.odd_kernel import fixed_parts, sinh_and_cosh
+
 
 def discordant_pairs(first, second):
     """Count pairs of players that enter in different order, one pair at a time."""
@@ -105,3 +107,15 @@ def shapley_functional(coalitions):
             weight = 1.0 / (d * comb(d - 1, others))
             matrix[player, column] = weight if members[player] else -weight
     return matrix
+
+
+def dense_gram(z, t, scales, tau2):
+    """The kernel of "gp" between coalitions (n, d) and (m, d), with a linear part of variance τ²."""
+    sinh, _ = sinh_and_cosh(z, t, scales.players)
+    fixed = fixed_parts(z, t)
+    return (
+        scales.interactions * sinh
+        + tau2 * fixed.linear
+        + scales.sizes * fixed.sizes
+        + scales.linear_by_size * fixed.linear_by_size
+    )

@@ -27,7 +27,7 @@ def summed_variance(members):
     nothing = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.zeros((n, 1)))
     odd = np.random.default_rng(0).standard_normal((n, 1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sharpley.estimators.gp_posterior._misfit", lambda values, alpha, d: np.ones(1))
+        patch.setattr("sharpley.estimators.gp_posterior._misfit", lambda squares, degrees_of_freedom: np.ones(1))
         data = PairData(signs, odd, odd, np.zeros(1))
         return Conditioner(data, nothing).posterior(np.zeros(1, int), SCALES).variances.sum()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import shapley_functional
+from oracles import dense_gram, shapley_functional
 
 from sharpley import shapley_values
 from sharpley.estimators import gp as gp_module
@@ -139,17 +139,6 @@ def test_shapley_values_of_the_kernel_are_those_of_enumeration(d):
     np.testing.assert_allclose(prior_covariance(scales, 5.0), matrix @ gram @ matrix.T, atol=1e-12)
 
 
-def dense_gram(z, t, scales, tau2):
-    sinh, _ = sinh_and_cosh(z, t, scales.players)
-    fixed = fixed_parts(z, t)
-    return (
-        scales.interactions * sinh
-        + tau2 * fixed.linear
-        + scales.sizes * fixed.sizes
-        + scales.linear_by_size * fixed.linear_by_size
-    )
-
-
 @pytest.mark.parametrize("by", ["likelihood", "left-out pairs"])
 def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
     """With a linear part of moderate variance, so that the textbook's formula is accurate.
@@ -162,7 +151,7 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
     if by == "likelihood":
         monkeypatch.setattr(gp_posterior, "_misfit_left_out", lambda alpha, precisions: np.inf)
     else:
-        monkeypatch.setattr(gp_posterior, "_misfit", lambda values, alpha, d: np.inf)
+        monkeypatch.setattr(gp_posterior, "_misfit", lambda squares, degrees_of_freedom: np.inf)
     data, _ = all_pairs(6, games=2)
     data = data.pairs(slice(0, 20))
     scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)

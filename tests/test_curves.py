@@ -9,7 +9,7 @@ import pytest
 
 from sharpley import from_orderings
 from sharpley.estimators.exact import all_coalitions
-from sharpley.experiments.constants import CURVE_SIZES, PLAYERS, PRESETS, SCALES
+from sharpley.experiments.constants import CURVE_SIZES, LATER_REVISIONS, PLAYERS, PRESETS, SCALES
 from sharpley.experiments.curves import CURVES, figures
 from sharpley.experiments.curves.claims import (
     about_candidates,
@@ -331,7 +331,7 @@ def test_other_data_models_or_methods_are_measured_again(context, monkeypatch, c
     elif change == "library":
         monkeypatch.setattr(figures, "with_version", lambda library: f"{library} 0.0")
     else:
-        monkeypatch.setattr(figures, "REVISION", 999)
+        monkeypatch.setitem(LATER_REVISIONS, "herding", 999)
     assert all(
         a != b for a, b in zip(first, figures._cells(context, "gbdt", "make_regression", "herding", 0), strict=True)
     )

@@ -2,7 +2,8 @@
 
 All rows and outputs of a run are games that share their coalitions. Hyperparameters are learnt on a few pilot
 games together, and one factorisation then serves all. A handful of games is refitted one by one from there,
-in a few iterations, since games of one model differ in which players interact.
+in a few iterations, since games of one model differ in which players interact; and each of a handful of games may
+have interactions that stand out (``triples``).
 
 **Beyond ``MOST_PAIRS`` pairs** the process is conditioned on the first so many. What its mean leaves unexplained is a
 game too, whose Shapley values the regression estimates: pairs that the process has seen stand for themselves, later
@@ -20,12 +21,13 @@ from numpy.typing import NDArray
 
 from sharpley._typing import RNG, Coalitions, Floats
 from sharpley.estimators.gp_fit import Sample, learn_scales
-from sharpley.estimators.gp_posterior import CHECKED, Conditioner, Posterior, with_full_coalition
+from sharpley.estimators.gp_posterior import Conditioner, Posterior, with_full_coalition
 from sharpley.estimators.odd_kernel import Scales
 from sharpley.estimators.paired import PairData, PairedEstimator, as_games
 from sharpley.estimators.pairs import class_sizes, quotas
 from sharpley.estimators.regression import LeastSquares, PairRegression
 from sharpley.estimators.telling import candidates, most_telling
+from sharpley.estimators.triples import CANDIDATES, MOST_PLAYERS, ROUNDS
 from sharpley.evaluation import coalition_keys
 from sharpley.statistics import Moments
 
@@ -34,7 +36,8 @@ MIDDLE, MIDDLE_OF_MANY = 0.3, 0.5  # share of pairs that halve the players
 PILOTS, PILOT_ITERATIONS = 10, 20
 PILOT_PAIRS, MORE_PILOT_PAIRS = 300, 600  # more for many players, and for a game alone
 REFITTED = 50  # games at most
-REFIT_PAIRS, REFIT_ITERATIONS = 200, 8
+REFITTED_PAIRS = 1500  # beyond these a factorisation for each game costs more than it gains
+REFIT_PAIRS, REFIT_ITERATIONS = 200, 6
 REFIT_PAIRS_OF_MANY, REFIT_ITERATIONS_OF_MANY = 300, 12
 MOST_PAIRS = 3000
 REST_FOR_EACH_PLAYER = 3  # pairs beyond these, before a regression on them says anything
@@ -91,10 +94,15 @@ class GaussianProcessEstimator(PairedEstimator):
     def work(d: int, budget: int, games: int) -> float:
         """Floating-point operations of the estimate, roughly; 10 to 20 billion take a second on one core."""
         pairs = float(min(budget // 2, MOST_PAIRS))
+        pilot = PILOT_ITERATIONS * 4.0 * min(pairs, MORE_PILOT_PAIRS) ** 3
+        conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
+        if games > REFITTED:
+            return pilot + conditioning + 2.0 * games * pairs**2
+        one_by_one = ROUNDS * pairs * (CANDIDATES * pairs + min(d, MOST_PLAYERS) ** 3 * 2.0 / 3.0)
+        if games == 1 or pairs > REFITTED_PAIRS:
+            return pilot + conditioning + games * one_by_one
         learning = REFIT_ITERATIONS_OF_MANY * 4.0 * min(pairs, REFIT_PAIRS_OF_MANY) ** 3
-        conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * (2 * d + CHECKED) + d**4 / 4.0
-        fits = games if games <= REFITTED else 1
-        return fits * (learning + conditioning) + 2.0 * games * pairs**2
+        return pilot + games * (learning + conditioning + one_by_one)
 
     def estimate(self, values: Floats) -> Moments:
         """Posterior mean and variance of all games."""
@@ -172,15 +180,17 @@ def posteriors(unit: PairData, pilot: Pilot) -> Iterator[tuple[NDArray[np.int64]
     """Condition games of unit size; yields those that share hyperparameters together."""
     conditioner = Conditioner(unit, pilot.linear)
     everyone = np.arange(unit.odd.shape[1])
-    if len(everyone) == 1 or len(everyone) > REFITTED:
+    if len(everyone) > REFITTED:
         yield everyone, conditioner.posterior(everyone, pilot.scales)
-        return
-    importance = np.abs(pilot.linear.values)
-    few = unit.d < MANY_PLAYERS
-    pairs, iterations = (REFIT_PAIRS, REFIT_ITERATIONS) if few else (REFIT_PAIRS_OF_MANY, REFIT_ITERATIONS_OF_MANY)
-    for game in everyone[:, None]:
-        own = _learn(unit, importance, game, pairs, iterations, start=pilot.scales)
-        yield game, conditioner.posterior(game, own)
+    elif len(everyone) == 1 or len(unit.signs) > REFITTED_PAIRS:
+        yield from conditioner.posteriors(everyone, pilot.scales)
+    else:
+        importance = np.abs(pilot.linear.values)
+        few = unit.d < MANY_PLAYERS
+        pairs, iterations = (REFIT_PAIRS, REFIT_ITERATIONS) if few else (REFIT_PAIRS_OF_MANY, REFIT_ITERATIONS_OF_MANY)
+        for game in everyone[:, None]:
+            own = _learn(unit, importance, game, pairs, iterations, start=pilot.scales)
+            yield from conditioner.posteriors(game, own)
 
 
 def _learn(

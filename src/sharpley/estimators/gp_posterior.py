@@ -10,11 +10,13 @@ y their odd values, A₀ the Shapley values of K₀'s columns and M = Z'K₀⁻�
 
 The noise is a multiple of the inverse weights of the regression, which is therefore a limit of this
 estimator: whatever the hyperparameters, it is consistent. The full coalition is an exact datum, so that
-values add up.
+values add up. Interactions that stand out (``triples``) are further features beside Z's columns, with a prior
+variance and Shapley values of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,21 +24,17 @@ from numpy.typing import NDArray
 
 from sharpley._typing import Floats
 from sharpley.estimators.gp_fit import JITTER, NEARLY_FREE
-from sharpley.estimators.odd_kernel import (
-    FixedParts,
-    Scales,
-    fixed_parts,
-    prior_covariance,
-    shapley_of_interactions,
-    shapley_of_linear_by_size,
-    sinh_part,
-)
+from sharpley.estimators.odd_kernel import Scales, fixed_parts, kernel, prior_covariance, shapley_of_kernel
 from sharpley.estimators.paired import PairData
 from sharpley.estimators.regression import LeastSquares, class_weights
+from sharpley.estimators.triples import NONE, Triples, outstanding
+from sharpley.estimators.whitening import Factor
 
 FREE = 1e10  # τ² where there are pairs enough to determine the linear part
 AT_ONCE = 1000  # coalitions, so that many are predicted in little memory
 CHECKED = 150  # pairs that are left out, one by one, to see how well they are predicted
+LEFT_FOR_EACH_PLAYER = 2  # pairs that are not left out, if interactions are to be chosen by them
+BETTER = 0.85  # of the squared error on left-out pairs, if a game is to have interactions that stand out
 CAUTION, SHARE = 1.25, 1 / 3  # with less of them intervals of voting games become too narrow, with more others too wide
 
 
@@ -59,14 +57,50 @@ class Posterior(NamedTuple):
     alpha: Floats
     """(n, g), to predict with."""
     slopes: Floats
-    """(d, g): β."""
+    """(d, g): β of the players."""
+    triples: Triples
+    """Interactions that stand out."""
+    coefficients: Floats
+    """(k, g): β of these."""
+    missed: Floats
+    """(g,): mean squared error, weighted, on pairs that were left out."""
     scales: Scales
 
     def predict(self, signs: Floats) -> Floats:
         """Odd values at further coalitions, (m, g)."""
         parts = [signs[start : start + AT_ONCE] for start in range(0, len(signs), AT_ONCE)]
         odd = [kernel(part, self.signs, self.scales) @ self.alpha for part in parts]
-        return np.concatenate(odd) + signs @ self.slopes
+        return np.concatenate(odd) + signs @ self.slopes + self.triples.at(signs) @ self.coefficients
+
+    def of(self, games: NDArray[np.bool_]) -> Posterior:
+        """Some of the games."""
+        return self._replace(
+            values=self.values[:, games],
+            variances=self.variances[:, games],
+            alpha=self.alpha[:, games],
+            slopes=self.slopes[:, games],
+            coefficients=self.coefficients[:, games],
+            missed=self.missed[games],
+        )
+
+
+class _Seen(NamedTuple):
+    """What was seen, whitened by K₀."""
+
+    factor: Factor
+    values: Floats
+    """(n, g)."""
+    signs: Floats
+    """(n, d): Z."""
+    shapley: Floats
+    """(n, d): A₀'."""
+    checked: Floats
+    """(c, c): the unit vectors of pairs that are left out, which are last; their first rows are 0."""
+    covariance: Floats
+    """(d, d): P₀ − A₀ K₀⁻¹ A₀', that of the Shapley values if the linear part were known."""
+
+    def of(self, game: int) -> _Seen:
+        return self._replace(values=self.values[:, game : game + 1])
 
 
 class Conditioner:
@@ -81,70 +115,128 @@ class Conditioner:
     """
 
     def __init__(self, data: PairData, linear: LeastSquares) -> None:
-        self._signs, self._odd, self._noise = with_full_coalition(data)
-        self._delta, self._linear = data.delta, linear
-        self._fixed = fixed_parts(self._signs, self._signs)
         n = len(data.signs)
         self._checked = np.unique(np.linspace(0, n - 1, min(n, CHECKED)).round().astype(np.int64))
+        # Last: to leave them all out, rows of what was whitened are cut off.
+        order = np.append(np.setdiff1d(np.arange(n + 1), self._checked), self._checked)
+        self._signs, self._odd, self._noise = (each[order] for each in with_full_coalition(data))
+        self._delta, self._linear = data.delta, linear
+        self._fixed = fixed_parts(self._signs, self._signs)
+        # As many as the players are needed to know the linear part.
+        self._tau2 = FREE if n + 1 > 1.5 * data.d else NEARLY_FREE
+
+    def posteriors(self, games: NDArray[np.int64], scales: Scales) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
+        """Condition games on their values, each with the interactions that stand out in it, if that predicts better.
+
+        The pairs that are left out to judge by have no part in choosing interactions.
+        """
+        seen = self._see(games, scales)
+        together = self._condition(games, scales, seen, NONE)
+        plain = np.ones(len(games), dtype=bool)
+        for i, triples in enumerate(self._outstanding(seen, scales)):
+            if len(triples.members) > 0:
+                own = games[i : i + 1]
+                found = self._condition(own, scales, seen.of(i), triples)
+                if found.missed[0] < BETTER * together.missed[i]:
+                    plain[i] = False
+                    yield own, found
+        if plain.any():
+            yield games[plain], together.of(plain)
 
     def posterior(self, games: NDArray[np.int64], scales: Scales) -> Posterior:
-        """Condition the chosen games on their values."""
-        from scipy.linalg import cho_factor, cho_solve
+        """Condition games on their values, all by the kernel alone."""
+        return self._condition(games, scales, self._see(games, scales), NONE)
 
-        signs, values = self._signs, self._odd[:, games]
-        n, d = signs.shape
-        tau2 = FREE if n > 1.5 * d else NEARLY_FREE
+    def _see(self, games: NDArray[np.int64], scales: Scales) -> _Seen:
+        signs, (n, d) = self._signs, self._signs.shape
         gram = kernel(signs, signs, scales, self._fixed)
         gram[np.diag_indices(n)] += scales.noise * self._noise + JITTER
-        factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-        shapley = shapley_of_kernel(signs, scales)
+        factor = Factor.of(gram)
+        columns = np.concatenate([self._odd[:, games], signs, shapley_of_kernel(signs, scales).T], axis=1)
+        values, of_signs, shapley = np.split(factor.whiten(columns), [len(games), -d], axis=1)
+        covariance = prior_covariance(scales, 0.0) - shapley.T @ shapley
+        return _Seen(factor, values, of_signs, shapley, factor.last_units(len(self._checked)), covariance)
 
-        columns = [values, signs, shapley.T, np.eye(n)[:, self._checked]]
-        solved = cho_solve(factor, np.concatenate(columns, axis=1), check_finite=False)
-        ends = np.cumsum([part.shape[1] for part in columns])[:-1]
-        of_values, of_signs, of_shapley, of_checked = np.split(solved, ends, axis=1)
-        information = signs.T @ of_signs + d / tau2 * np.eye(d)
+    def _outstanding(self, seen: _Seen, scales: Scales) -> Iterator[Triples]:
+        """Interactions of each game that pairs which are not left out show to stand out."""
+        d = self._signs.shape[1]
+        n = len(self._signs) - len(self._checked)
+        if n < LEFT_FOR_EACH_PLAYER * d:
+            return
+        factor, linear = seen.factor.first(n), seen.signs[:n]
+        inverse = np.linalg.pinv(linear.T @ linear, hermitian=True)
+
+        def project(columns: Floats) -> Floats:
+            return np.asarray(columns - linear @ (inverse @ (linear.T @ columns)))
+
+        for left in project(seen.values[:n]).T:
+            yield outstanding(
+                self._signs[:n],
+                left,
+                scales.players,
+                degrees_of_freedom=n - d,
+                whiten=lambda columns: project(factor.whiten(columns)),
+                unwhiten=factor.unwhiten,
+            )
+
+    def _condition(self, games: NDArray[np.int64], scales: Scales, seen: _Seen, triples: Triples) -> Posterior:
+        d = self._signs.shape[1]
+        features, of_features = seen.signs, 2.0 * np.eye(d)
+        prior_precisions = np.full(d, d / self._tau2)
+        if len(triples.members) > 0:
+            features = np.concatenate([features, seen.factor.whiten(triples.at(self._signs))], axis=1)
+            of_features = np.concatenate([of_features, triples.shapley(d)], axis=1)
+            prior_precisions = np.append(prior_precisions, 1.0 / triples.variances)
+        information = features.T @ features + np.diag(prior_precisions)
         inverse_information = np.linalg.pinv(information, hermitian=True)
-        slopes = inverse_information @ (of_signs.T @ values)
-        alpha = of_values - of_signs @ slopes
-        phi = shapley @ alpha + 2.0 * slopes
+        coefficients = inverse_information @ (features.T @ seen.values)
+        residuals = seen.values - features @ coefficients
+        phi = seen.shapley.T @ residuals + of_features @ coefficients
         # Next to nothing, as the full coalition was seen:
         missing = (2.0 * self._delta[games] - phi.sum(axis=0)) / d
-        phi += missing
-        slopes += missing / 2.0
 
-        remainder = 2.0 * np.eye(d) - shapley @ of_signs
-        covariance = (
-            prior_covariance(scales, 0.0) - shapley @ of_shapley + remainder @ inverse_information @ remainder.T
-        )
-        slope_part = of_signs[self._checked]
-        precisions = np.diagonal(of_checked[self._checked]) - ((slope_part @ inverse_information) * slope_part).sum(1)
-        misfit = np.minimum(_misfit(values, alpha, d), _misfit_left_out(alpha[self._checked], precisions))
+        remainder = of_features - seen.shapley.T @ features
+        covariance = seen.covariance + remainder @ inverse_information @ remainder.T
+        last = len(residuals) - len(self._checked)
+        at_checked = seen.checked.T @ features[last:]
+        precisions = (seen.checked**2).sum(axis=0) - ((at_checked @ inverse_information) * at_checked).sum(axis=1)
+        alpha_checked = seen.checked.T @ residuals[last:]
+        by_likelihood = _misfit((seen.values * residuals).sum(axis=0), len(residuals) - d)
+        misfit = np.minimum(by_likelihood, _misfit_left_out(alpha_checked, precisions))
         said = np.outer(np.maximum(np.diagonal(covariance), 0.0), misfit)
-        shown = self._shown_variances(games, alpha[self._checked], precisions)
-        variances = np.maximum(said, shown) + SHARE * np.minimum(said, shown)
-        return Posterior(phi, variances, signs, alpha, slopes, scales)
+        missed, share = self._missed(games, alpha_checked, precisions)
+        shown = self._linear.variances[:, games] * share**CAUTION
+        return Posterior(
+            values=phi + missing,
+            variances=np.maximum(said, shown) + SHARE * np.minimum(said, shown),
+            signs=self._signs,
+            alpha=seen.factor.unwhiten(residuals),
+            slopes=coefficients[:d] + missing / 2.0,
+            triples=triples,
+            coefficients=coefficients[d:],
+            missed=missed,
+            scales=scales,
+        )
 
-    def _shown_variances(self, games: NDArray[np.int64], alpha: Floats, precisions: Floats) -> Floats:
-        """Variances of the regression, scaled by how much better the process predicts pairs that were left out, (d, g).
+    def _missed(self, games: NDArray[np.int64], alpha: Floats, precisions: Floats) -> tuple[Floats, Floats]:
+        """Mean squared error on pairs that were left out, and its share of what the regression makes there: (g,) each.
 
         A pair that is left out is missed by α / precision. Where the process has nothing to hold on to, as in a
         voting game of which few decisive coalitions were seen, it interpolates and feels sure; then it
         predicts hardly better than the regression, and may be hardly surer.
         """
-        checked = self._checked
-        of_regression = self._linear.left_out[np.ix_(checked, games)]
+        of_regression = self._linear.left_out[np.ix_(self._checked, games)]
+        noise = self._noise[len(self._noise) - len(self._checked) :]
         used = (of_regression > 0) & (precisions[:, None] > 0)
-        errors = (alpha / np.where(precisions > 0, precisions, 1.0)[:, None]) ** 2 / self._noise[checked, None]
-        total = np.where(used, of_regression, 0.0).sum(axis=0)
-        share = np.where(used, errors, 0.0).sum(axis=0) / np.where(total > 0, total, 1.0)
-        return self._linear.variances[:, games] * np.minimum(share, 1.0) ** CAUTION
+        errors = (alpha / np.where(precisions > 0, precisions, 1.0)[:, None]) ** 2 / noise[:, None]
+        missed, total = (np.where(used, each, 0.0).mean(axis=0) for each in (errors, of_regression))
+        return missed, np.minimum(missed / np.where(total > 0, total, 1.0), 1.0)
 
 
-def _misfit(values: Floats, alpha: Floats, d: int) -> Floats:
+def _misfit(squares: Floats, degrees_of_freedom: int) -> Floats:
     """How much larger or smaller than assumed the values of each game are, (g,): 1 if the prior's size is right."""
     # Rounding may leave −1e-17 where a game is linear and nothing is left to explain.
-    return np.maximum((values * alpha).sum(axis=0), 0.0) / max(1, len(values) - d)
+    return np.maximum(squares, 0.0) / max(1, degrees_of_freedom)
 
 
 def _misfit_left_out(alpha: Floats, precisions: Floats) -> Floats:
@@ -157,19 +249,3 @@ def _misfit_left_out(alpha: Floats, precisions: Floats) -> Floats:
     return (
         np.asarray((alpha[used] ** 2 / precisions[used, None]).mean(axis=0)) if used.any() else np.ones(alpha.shape[1])
     )
-
-
-def kernel(z: Floats, t: Floats, scales: Scales, fixed: FixedParts | None = None) -> Floats:
-    """K₀ without noise, (n, m); ``fixed`` are its fixed parts if they are known already."""
-    fixed = fixed_parts(z, t) if fixed is None else fixed
-    gram = sinh_part(z, t, scales.players)
-    gram *= scales.interactions
-    gram += scales.sizes * fixed.sizes
-    gram += scales.linear_by_size * fixed.linear_by_size
-    return gram
-
-
-def shapley_of_kernel(z: Floats, scales: Scales) -> Floats:
-    """A₀: Shapley values of K₀'s columns at coalitions (n, d), (d, n)."""
-    interactions = scales.interactions * shapley_of_interactions(z, scales.players)
-    return interactions + scales.linear_by_size * shapley_of_linear_by_size(z)

@@ -63,6 +63,16 @@ def fixed_parts(z: Floats, t: Floats) -> FixedParts:
     return FixedParts(linear, same[at], linear * kappa[at])
 
 
+def kernel(z: Floats, t: Floats, scales: Scales, fixed: FixedParts | None = None) -> Floats:
+    """The kernel without its linear part, (n, m); ``fixed`` are its fixed parts if they are known already."""
+    fixed = fixed_parts(z, t) if fixed is None else fixed
+    gram = sinh_part(z, t, scales.players)
+    gram *= scales.interactions
+    gram += scales.sizes * fixed.sizes
+    gram += scales.linear_by_size * fixed.linear_by_size
+    return gram
+
+
 def sinh_and_cosh(z: Floats, t: Floats, h: Floats) -> tuple[Floats, Floats]:
     """e^{−Σh} sinh and cosh of Σ_j h_j z_j t_j, (n, m)."""
     up, down = _up_and_down(z, t, h)
@@ -90,6 +100,12 @@ def _up_and_down(z: Floats, t: Floats, h: Floats) -> tuple[Floats, Floats]:
     exponent -= total
     up = np.exp(exponent, out=exponent)
     return up, np.exp(-2.0 * total) / up  # a division costs less than an exponential
+
+
+def shapley_of_kernel(z: Floats, scales: Scales) -> Floats:
+    """Shapley values of ``kernel``'s columns at coalitions (n, d), (d, n)."""
+    interactions = scales.interactions * shapley_of_interactions(z, scales.players)
+    return interactions + scales.linear_by_size * shapley_of_linear_by_size(z)
 
 
 def shapley_of_interactions(z: Floats, h: Floats) -> Floats:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from sharpley._typing import Coalitions, Floats
 from sharpley.estimators.gp_fit import JITTER
-from sharpley.estimators.gp_posterior import FREE, kernel, shapley_of_kernel
-from sharpley.estimators.odd_kernel import Scales
+from sharpley.estimators.gp_posterior import FREE
+from sharpley.estimators.odd_kernel import Scales, kernel, shapley_of_kernel
 from sharpley.estimators.pairs import quotas, random_members
 from sharpley.estimators.regression import inverse_weights
 from sharpley.evaluation import coalition_keys

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sharpley._typing import Floats
-from sharpley.experiments.constants import REVISION
+from sharpley.experiments.constants import revision_of
 from sharpley.experiments.manifest import with_version
 
 MOST_TERMS = 5000
@@ -84,7 +84,7 @@ def available_peers() -> dict[str, Peer]:
 def version_of(method: str) -> str:
     """What a stored result of a method depends on: the version of its library, or the revision of our methods."""
     library = method.partition(" ")[0]
-    return with_version(library) if library in ("shap", "shapiq") else f"revision {REVISION}"
+    return with_version(library) if library in ("shap", "shapiq") else revision_of(method)
 
 
 def versions() -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sharpley._typing import Floats
 from sharpley.experiments.cells import Cell, Rows, run_cells
-from sharpley.experiments.constants import CANDIDATES, HERDED, MANY_PLAYERS, PLAYERS, REVISION, SCALES
+from sharpley.experiments.constants import CANDIDATES, HERDED, MANY_PLAYERS, PLAYERS, SCALES, revision_of
 from sharpley.experiments.curves import claims
 from sharpley.experiments.curves.draw import draw_curves, draw_scales, means_table
 from sharpley.experiments.curves.games import NETWORK, TREES
@@ -59,7 +59,7 @@ def _cells(context: Context, kind: str, dataset: str, series: str, only: int) ->
         "background": preset.n_background,
         "n_train": preset.n_train,
         "data_rows": number_of_rows(dataset, context.data),
-        "made_with": f"revision {REVISION}, {with_version(LIBRARY[kind])}",
+        "made_with": f"{revision_of(series)}, {with_version(LIBRARY[kind])}",
     }
     return [{**settings, "trial": trial} for trial in range(preset.n_network_trials if costly else preset.n_trials)]
 
