@@ -38,7 +38,7 @@ def sparse_data(n=300, noise=0.1, seed=0):
     return PairData(signs, odd[:, None], np.zeros((n, 1)), np.array([slopes.sum() + sizes.sum()]))
 
 
-def conditioned(data, scales=SCALES):
+def conditioned(data):
     return Conditioner(data, PairRegression(data.signs).fit(data.odd, data.delta))
 
 
@@ -116,6 +116,7 @@ def test_a_repeated_feature_is_used_once():
     evidence = Evidence(np.repeat(feature, 3, axis=1), 5.0 * feature[:, 0], np.ones(3), 40)
     evidence.maximise()
     assert np.isfinite(evidence.variances).all()
+    assert np.count_nonzero(evidence.variances) == 1
     assert evidence.coefficients.sum() == pytest.approx(5.0, rel=1e-6)
 
 
@@ -240,8 +241,8 @@ def test_games_with_and_without_triples_come_back_each_once():
     data = sparse_data()
     rng = np.random.default_rng(1)
     odd = np.concatenate([data.odd, data.signs @ rng.standard_normal((D, 2)), data.odd + 0.1], axis=1)
-    three = data._replace(odd=odd, delta=np.repeat(data.delta, 4))
-    parts = list(conditioned(three).posteriors(np.arange(4), SCALES))
+    four = data._replace(odd=odd, delta=np.repeat(data.delta, 4))
+    parts = list(conditioned(four).posteriors(np.arange(4), SCALES))
     assert sorted(np.concatenate([games for games, _ in parts])) == [0, 1, 2, 3]
     with_triples = [int(games[0]) for games, found in parts if len(found.triples.members)]
     assert with_triples == [0, 3]
@@ -280,6 +281,71 @@ def test_hard_games_with_many_pairs_are_finite_and_efficient(game):
     total = game(np.ones((1, 13), bool))[0] - game(np.zeros((1, 13), bool))[0]
     assert np.isfinite(estimate.standard_errors).all()
     np.testing.assert_allclose(estimate.values.sum(), total, rtol=1e-9, atol=1e-20)
+
+
+def nothing_but_interactions(d, count, seed):
+    """A linear game with so many interactions of three players, and its Shapley values."""
+    rng = np.random.default_rng(seed)
+    members = np.array([rng.choice(d, 3, replace=False) for _ in range(count)])
+    slopes, sizes = rng.standard_normal(d), rng.standard_normal(count)
+
+    def game(coalitions):
+        z = np.where(coalitions, 1.0, -1.0)
+        return z @ slopes + product(z, members) @ sizes
+
+    return game, 2.0 * slopes + Triples(members, sizes).shapley(d) @ sizes
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("d", "count", "budget"), [(20, 8, 1000), (16, 8, 1000), (12, 4, 448)])
+def test_a_game_of_interactions_alone_is_known_exactly(d, count, budget, seed):
+    """Nothing is left then: variances must not grow until rounding decides."""
+    game, exact = nothing_but_interactions(d, count, seed)
+    estimate = shapley_values(game, d, method="gp", max_evals=budget, rng=seed)
+    np.testing.assert_allclose(estimate.values, exact, atol=1e-7)
+
+
+def test_players_beyond_the_most_that_are_looked_at():
+    """Of 150 players 110 can be in a triple, and are called by their own numbers."""
+    rng = np.random.default_rng(0)
+    signs = signs_of(400, d=150)
+    alpha = signs[:, [3, 70, 149]].prod(axis=1) + 0.1 * rng.standard_normal(400)
+    prices = _prices(np.where(np.isin(np.arange(150), [3, 70, 149]), 1.0, rng.random(150)))
+    assert [3, 70, 149] in _most_telling(signs, alpha, prices, NONE.members).tolist()
+    assert [3, 70, 149] not in _most_telling(signs, alpha, prices, np.array([[3, 70, 149]])).tolist()
+    cheapest = np.argsort(prices, kind="stable")[:110]
+    assert np.isin(_most_telling(signs, rng.standard_normal(400), prices, NONE.members), cheapest).all()
+
+
+def test_the_unbiased_mode_knows_interactions():
+    """Each half of 31 pairs of walks sees enough to explain the other."""
+    game, exact = nothing_but_interactions(14, 4, seed=0)
+    estimate = shapley_values(game, 14, method="gp", unbiased=True, max_evals=1600, rng=0)
+    np.testing.assert_allclose(estimate.values, exact, atol=1e-6)
+
+
+def test_a_tolerance_is_met_sooner_with_interactions(monkeypatch):
+    game, exact = nothing_but_interactions(20, 8, seed=0)
+    estimate = shapley_values(game, 20, method="gp", tol=1e-4, max_evals=4000, rng=0)
+    assert estimate.converged
+    assert abs(estimate.values - exact).max() < 1e-3
+    monkeypatch.setattr(gp_posterior, "LEFT_FOR_EACH_PLAYER", np.inf)
+    with pytest.warns(RuntimeWarning, match="did not reach tol"):
+        shapley_values(game, 20, method="gp", tol=1e-4, max_evals=estimate.n_evals, rng=0)
+
+
+def test_predictions_need_little_memory():
+    import tracemalloc
+
+    ((_, found),) = conditioned(sparse_data()).posteriors(np.arange(1), SCALES)
+    many = Triples(np.repeat(found.triples.members, 50, axis=0), np.repeat(found.triples.variances, 50))
+    found = found._replace(triples=many, coefficients=np.repeat(found.coefficients, 50, axis=0) / 50)
+    signs = np.tile(signs_of(300), (100, 1))
+    tracemalloc.start()
+    found.predict(signs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.5 * 1000 * 8 * (300 * 4 + 2 * len(many.members))
 
 
 def strong_interactions(coalitions):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sharpley._typing import RNG, Coalitions, Floats
 from sharpley.estimators.gp_fit import Sample, learn_scales
-from sharpley.estimators.gp_posterior import Conditioner, Posterior, with_full_coalition
+from sharpley.estimators.gp_posterior import Conditioner, Posterior, are_enough_for_triples, with_full_coalition
 from sharpley.estimators.odd_kernel import Scales
 from sharpley.estimators.paired import PairData, PairedEstimator, as_games
 from sharpley.estimators.pairs import class_sizes, quotas
@@ -98,7 +98,9 @@ class GaussianProcessEstimator(PairedEstimator):
         conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
         if games > REFITTED:
             return pilot + conditioning + 2.0 * games * pairs**2
-        one_by_one = ROUNDS * pairs * (CANDIDATES * pairs + min(d, MOST_PLAYERS) ** 3 * 2.0 / 3.0)
+        one_by_one = 0.0
+        if are_enough_for_triples(int(pairs), d):
+            one_by_one = ROUNDS * pairs * (CANDIDATES * pairs + min(d, MOST_PLAYERS) ** 3 * 2.0 / 3.0) + 10.0 * d**3
         if games == 1 or pairs > REFITTED_PAIRS:
             return pilot + conditioning + games * one_by_one
         learning = REFIT_ITERATIONS_OF_MANY * 4.0 * min(pairs, REFIT_PAIRS_OF_MANY) ** 3
@@ -177,7 +179,7 @@ def _corrected(found: Posterior, correction: LeastSquares) -> tuple[Floats, Floa
 
 
 def posteriors(unit: PairData, pilot: Pilot) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
-    """Condition games of unit size; yields those that share hyperparameters together."""
+    """Condition games of unit size; yields games that share all they are predicted by together."""
     conditioner = Conditioner(unit, pilot.linear)
     everyone = np.arange(unit.odd.shape[1])
     if len(everyone) > REFITTED:

@@ -45,6 +45,11 @@ def with_full_coalition(data: PairData) -> tuple[Floats, Floats, Floats]:
     return signs, np.concatenate([data.odd, data.delta[None]]), noise
 
 
+def are_enough_for_triples(n_pairs: int, d: int) -> bool:
+    """Whether so many pairs are left that interactions can be chosen by them, when some are kept to judge by."""
+    return n_pairs + 1 - min(n_pairs, CHECKED) >= LEFT_FOR_EACH_PLAYER * d
+
+
 class Posterior(NamedTuple):
     """What is known of the Shapley values after seeing the data, with games as columns."""
 
@@ -68,9 +73,11 @@ class Posterior(NamedTuple):
 
     def predict(self, signs: Floats) -> Floats:
         """Odd values at further coalitions, (m, g)."""
-        parts = [signs[start : start + AT_ONCE] for start in range(0, len(signs), AT_ONCE)]
-        odd = [kernel(part, self.signs, self.scales) @ self.alpha for part in parts]
-        return np.concatenate(odd) + signs @ self.slopes + self.triples.at(signs) @ self.coefficients
+        return np.concatenate([self._predict(signs[i : i + AT_ONCE]) for i in range(0, len(signs), AT_ONCE)])
+
+    def _predict(self, signs: Floats) -> Floats:
+        odd = kernel(signs, self.signs, self.scales) @ self.alpha
+        return np.asarray(odd + signs @ self.slopes + self.triples.at(signs) @ self.coefficients)
 
     def of(self, games: NDArray[np.bool_]) -> Posterior:
         """Some of the games."""
@@ -161,7 +168,7 @@ class Conditioner:
         """Interactions of each game that pairs which are not left out show to stand out."""
         d = self._signs.shape[1]
         n = len(self._signs) - len(self._checked)
-        if n < LEFT_FOR_EACH_PLAYER * d:
+        if not are_enough_for_triples(len(self._signs) - 1, d):
             return
         factor, linear = seen.factor.first(n), seen.signs[:n]
         inverse = np.linalg.pinv(linear.T @ linear, hermitian=True)

@@ -32,6 +32,7 @@ CANDIDATES, ROUNDS = 100, 4  # triples looked at in each round, those that expla
 MOST_PLAYERS = 110  # that candidates are made of
 STEPS = 100  # in a round
 LEAST_GAIN = 0.1  # of log evidence in a step
+NEARLY_ALL = 1e-8  # of the squares is left: a smaller size would only let λ grow until rounding decides
 INVISIBLE = 1e-9  # a share of a feature that others do not explain
 NOTHING = 1e-12  # a share of the variance expected, left by a linear game
 
@@ -103,9 +104,9 @@ def outstanding(
         kept = evidence.variances > 0.0
         enough = not kept[len(found.members) :].any()
         found, features = Triples(members[kept], evidence.variances[kept]), features[:, kept]
-        if enough:
-            break  # what is left looks like noise
         remainder = left - features @ evidence.coefficients[kept]
+        if enough or remainder @ remainder <= NEARLY_ALL * total:
+            break  # what is left looks like noise, or is nothing
     return found
 
 
@@ -170,6 +171,7 @@ class Evidence:
         self._gram, self._projections, self._total = features.T @ features, features.T @ left, float(left @ left)
         self._prices, self._degrees_of_freedom = prices, degrees_of_freedom
         self._least = INVISIBLE * np.diagonal(self._gram)
+        self._smallest = max(NEARLY_ALL * self._total, np.finfo(float).tiny)
 
     @property
     def coefficients(self) -> Floats:
@@ -201,7 +203,7 @@ class Evidence:
         # The feature itself is taken out again, if it is used.
         without = np.maximum(1.0 - self.variances * s, np.finfo(float).eps)
         s = s / without
-        size = max(self._total, np.finfo(float).tiny) / self._degrees_of_freedom
+        size = max(self._total, self._smallest) / self._degrees_of_freedom
         squares = (self._projections / without) ** 2 / size
         visible = s > self._least
         best = np.where(visible, np.maximum(squares - s, 0.0) / np.where(visible, s, 1.0) ** 2, 0.0)
