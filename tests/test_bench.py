@@ -1,6 +1,8 @@
 """The head-to-head benchmark: its games, its clock, its peers, its tables."""
 
+import re
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -201,6 +203,28 @@ def test_headline_names_the_best_peer_and_what_was_aimed_at(lines):
     worse = lines.assign(error=lines["error"].where(lines["method"] != "gp", lines["error"] * 2))
     assert "2.5 (" in report.headline_table(worse)
     assert "aim 4" in report.headline_table(worse)
+
+
+def test_the_readme_says_what_was_measured():
+    root = Path(__file__).parents[1]
+    measured = (
+        pd.read_csv(root / "docs/results/bench.csv").set_index(["game", "multiple", "method"])["error"].sort_index()
+    )
+    text = (root / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (XGBoost|network), (\w+) \| (\d+) \| (.*) \|$", text, re.MULTILINE)
+    assert len(rows) == len(GAMES) - len(CLOSED_FORMS)
+    for kind, name, d, cells in rows:
+        game = f"{'mlp' if kind == 'network' else 'xgboost'}-{name}"
+        assert int(d) == players_of(game)
+        shown = cells.split(" | ")
+        for multiple, of_budget in ((10, shown[:3]), (50, shown[3:])):
+            if multiple * int(d) >= 2 ** int(d):
+                assert of_budget == ["–"] * 3
+                continue
+            errors = measured[game, multiple]
+            others = [errors["shap Permutation"], errors["shap Kernel"], errors.filter(like="shapiq").min()]
+            factors = [other / errors["gp"] for other in others]
+            assert of_budget == [f"{f:.1f}" if f < 10 else f"{f:.0f}" for f in factors]
 
 
 def test_tables_and_picture_are_written(lines, tmp_path):
