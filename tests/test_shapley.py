@@ -198,6 +198,10 @@ def test_tolerance_that_is_not_met_warns_and_says_so():
 def test_auto_with_a_tolerance_spends_what_it_takes():
     game = UnanimitySum.random(13, n_terms=30, max_order=3, rng=2)
     assert shapley_values(game, 13, tol=0.3, rng=0).n_evals < 500
+    known = shapley_values(game, 13, tol=1e-9, rng=0)  # interactions of three players can be known exactly
+    assert known.n_evals < 1000
+    np.testing.assert_allclose(known.values, game.shapley_values(), atol=1e-8)
+    game = UnanimitySum.random(13, n_terms=30, max_order=6, rng=2)
     strict = shapley_values(game, 13, tol=1e-12, rng=0)  # only enumeration can do that
     assert strict.n_evals == 2**13
     assert strict.converged

@@ -14,7 +14,7 @@ from sharpley.estimators.odd_kernel import Scales, prior_covariance
 from sharpley.estimators.paired import PairData
 from sharpley.estimators.pairs import PairChooser, quotas
 from sharpley.estimators.regression import LeastSquares, PairRegression
-from sharpley.estimators.triples import NONE, Evidence, Triples, _most_telling, _prices, outstanding
+from sharpley.estimators.triples import NONE, Evidence, Triples, _Candidates, _prices, outstanding
 
 D = 10
 SCALES = Scales(np.linspace(0.05, 0.3, D), 0.5, 0.05, 0.1, 0.02)
@@ -132,11 +132,11 @@ def test_candidates_are_those_that_explain_most(monkeypatch):
     monkeypatch.setattr("sharpley.estimators.triples.CANDIDATES", 5)
     best = everything[np.argsort(-sizes)]
     free = np.zeros(D)
-    np.testing.assert_array_equal(_most_telling(signs, alpha, free, NONE.members), best[:5])
-    np.testing.assert_array_equal(_most_telling(signs, alpha, free, best[[1, 3]]), best[[0, 2, 4, 5, 6]])
+    np.testing.assert_array_equal(_Candidates(signs, free).most_telling(alpha, NONE.members), best[:5])
+    np.testing.assert_array_equal(_Candidates(signs, free).most_telling(alpha, best[[1, 3]]), best[[0, 2, 4, 5, 6]])
     dear = np.zeros(D)
     dear[best[0]] = 1e6
-    assert not np.isin(_most_telling(signs, alpha, dear, NONE.members), best[0]).any()
+    assert not np.isin(_Candidates(signs, dear).most_telling(alpha, NONE.members), best[0]).any()
 
 
 def test_shapley_values_of_triples_are_those_of_enumeration():
@@ -311,10 +311,10 @@ def test_players_beyond_the_most_that_are_looked_at():
     signs = signs_of(400, d=150)
     alpha = signs[:, [3, 70, 149]].prod(axis=1) + 0.1 * rng.standard_normal(400)
     prices = _prices(np.where(np.isin(np.arange(150), [3, 70, 149]), 1.0, rng.random(150)))
-    assert [3, 70, 149] in _most_telling(signs, alpha, prices, NONE.members).tolist()
-    assert [3, 70, 149] not in _most_telling(signs, alpha, prices, np.array([[3, 70, 149]])).tolist()
+    assert [3, 70, 149] in _Candidates(signs, prices).most_telling(alpha, NONE.members).tolist()
+    assert [3, 70, 149] not in _Candidates(signs, prices).most_telling(alpha, np.array([[3, 70, 149]])).tolist()
     cheapest = np.argsort(prices, kind="stable")[:110]
-    assert np.isin(_most_telling(signs, rng.standard_normal(400), prices, NONE.members), cheapest).all()
+    assert np.isin(_Candidates(signs, prices).most_telling(rng.standard_normal(400), NONE.members), cheapest).all()
 
 
 def test_the_unbiased_mode_knows_interactions():

@@ -81,7 +81,7 @@ def quotas(
 def random_members(d: int, k: int, keys: NDArray[np.float64]) -> Coalitions:
     """Pairs of class k: in each the players with the k lowest of its keys, (m, d)."""
     masks = np.zeros(keys.shape, dtype=bool)
-    np.put_along_axis(masks, np.argpartition(keys, k - 1, axis=1)[:, :k], True, axis=1)
+    masks[np.arange(len(keys))[:, None], np.argpartition(keys, k - 1, axis=1)[:, :k]] = True
     if 2 * k == d:
         masks ^= ~masks[:, :1]  # one name for a pair: the member with player 0
     return masks
@@ -130,8 +130,8 @@ class _Class:
         grown[:before] = self._chosen
         for n in range(before, count):
             candidates = self._candidates()
-            likeness = (np.abs(candidates @ grown[:n].T) ** 3).sum(axis=1)
-            best = int(np.argmin(likeness))
+            overlap = np.abs(candidates @ grown[:n].T)
+            best = int(np.argmin((overlap * overlap * overlap).sum(axis=1)))  # much faster than a power
             self._take(candidates[best], best)
             grown[n] = candidates[best]
         self._chosen = grown

@@ -92,9 +92,10 @@ def outstanding(
     if total <= NOTHING * degrees_of_freedom:
         return NONE
     prices = _prices(scales)
+    candidates = _Candidates(signs, prices)
     found, features, remainder = NONE, np.empty((len(left), 0)), left
     for _ in range(ROUNDS):
-        fresh = _most_telling(signs, unwhiten(remainder), prices, known=found.members)
+        fresh = candidates.most_telling(unwhiten(remainder), known=found.members)
         members = np.concatenate([found.members, fresh])
         features = np.concatenate([features, whiten(_products(signs, fresh))], axis=1)
         evidence = Evidence(features, left, prices[members].max(axis=1), degrees_of_freedom)
@@ -118,23 +119,38 @@ def _prices(scales: Floats) -> Floats:
     return np.log(np.maximum(rank * (rank - 1) * (rank - 2) / 6.0, d) / d)
 
 
-def _most_telling(signs: Floats, alpha: Floats, prices: Floats, known: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Triples with the largest |χ'α| for their price that are not known yet, (m, 3), each in increasing order."""
-    players = np.sort(np.argsort(prices, kind="stable")[:MOST_PLAYERS])
-    p = len(players)
-    z = signs[:, players].astype(np.float32)  # this only ranks
-    weights = (alpha / np.abs(alpha).max()).astype(np.float32)
-    projections = np.zeros((p, p, p), dtype=np.float32)
-    for i in range(p - 2):
-        later = z[:, i + 1 :]
-        projections[i, i + 1 :, i + 1 :] = (later * (z[:, i] * weights)[:, None]).T @ later
-    triples = _all_triples(p)
-    squares = projections[tuple(triples)] ** 2
-    # Of noise alone a square would be about the mean: this is what λ can gain, roughly.
-    worth = squares / (2.0 * squares.mean()) - prices[players][triples].max(axis=0)
-    worth[np.isin(_named(triples, p), _named(np.searchsorted(players, known).T, p))] = 0.0
-    best = np.argsort(-worth, kind="stable")[:CANDIDATES]
-    return players[triples[:, best[worth[best] > 0.0]].T]
+class _Candidates:
+    """All triples of the players that interact most, to be ranked by how much of a remainder they explain."""
+
+    def __init__(self, signs: Floats, prices: Floats) -> None:
+        self._players = np.sort(np.argsort(prices, kind="stable")[:MOST_PLAYERS])
+        self._signs = signs[:, self._players].astype(np.float32)  # this only ranks
+        self._triples = _all_triples(len(self._players))
+        self._prices = prices[self._players][self._triples].max(axis=0)
+
+    def most_telling(self, alpha: Floats, known: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Triples with the largest |χ'α| for their price that are not known yet, (m, 3), each in increasing order."""
+        squares = self._projections(alpha) ** 2
+        # Of noise alone a square would be about the mean: this is what λ can gain, roughly.
+        worth = squares / (2.0 * squares.mean()) - self._prices
+        worth[np.isin(self._named(self._triples), self._named(np.searchsorted(self._players, known).T))] = 0.0
+        best = np.argsort(-worth, kind="stable")[:CANDIDATES]
+        return self._players[self._triples[:, best[worth[best] > 0.0]].T]
+
+    def _projections(self, alpha: Floats) -> NDArray[np.float32]:
+        """χ'α of all triples, up to a factor."""
+        z, p = self._signs, len(self._players)
+        weights = (alpha / np.abs(alpha).max()).astype(np.float32)
+        projections = np.zeros((p, p, p), dtype=np.float32)
+        for i in range(p - 2):
+            later = z[:, i + 1 :]
+            projections[i, i + 1 :, i + 1 :] = (later * (z[:, i] * weights)[:, None]).T @ later
+        return projections[tuple(self._triples)]
+
+    def _named(self, triples: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A number for each triple (3, m)."""
+        p = len(self._players)
+        return np.asarray((triples[0] * p + triples[1]) * p + triples[2])
 
 
 @lru_cache(maxsize=4)
@@ -143,11 +159,6 @@ def _all_triples(p: int) -> NDArray[np.int64]:
     triples = np.array(list(combinations(range(p), 3)), dtype=np.int64).reshape(-1, 3).T
     triples.flags.writeable = False
     return triples
-
-
-def _named(triples: NDArray[np.int64], p: int) -> NDArray[np.int64]:
-    """A number for each triple (3, m)."""
-    return np.asarray((triples[0] * p + triples[1]) * p + triples[2])
 
 
 class Evidence:
@@ -192,7 +203,9 @@ class Evidence:
         difference = variance - self.variances[i]
         column, projection = self._gram[i].copy(), self._projections[i]
         factor = difference / (1.0 + difference * column[i])
-        self._gram -= factor * np.outer(column, column)
+        update = np.outer(column, column)
+        update *= factor
+        self._gram -= update
         self._projections -= factor * projection * column
         self._total -= factor * projection**2
         self.variances[i] = variance
@@ -207,7 +220,7 @@ class Evidence:
         squares = (self._projections / without) ** 2 / size
         visible = s > self._least
         best = np.where(visible, np.maximum(squares - s, 0.0) / np.where(visible, s, 1.0) ** 2, 0.0)
-        now, then = (self._gain(s, squares, variances) for variances in (self.variances, best))
+        now, then = self._gain(s, squares, np.stack([self.variances, best]))
         best[then <= 0.0] = 0.0
         return best, np.maximum(then, 0.0) - now
 
