@@ -101,7 +101,7 @@ class GaussianProcessEstimator(PairedEstimator):
         one_by_one = 0.0
         if are_enough_for_triples(int(pairs), d):
             one_by_one = ROUNDS * pairs * (CANDIDATES * pairs + min(d, MOST_PLAYERS) ** 3 * 2.0 / 3.0) + 10.0 * d**3
-        if games == 1 or pairs > REFITTED_PAIRS:
+        if not _are_refitted(games, int(pairs)):
             return pilot + conditioning + games * one_by_one
         learning = REFIT_ITERATIONS_OF_MANY * 4.0 * min(pairs, REFIT_PAIRS_OF_MANY) ** 3
         return pilot + games * (learning + conditioning + one_by_one)
@@ -184,7 +184,7 @@ def posteriors(unit: PairData, pilot: Pilot) -> Iterator[tuple[NDArray[np.int64]
     everyone = np.arange(unit.odd.shape[1])
     if len(everyone) > REFITTED:
         yield everyone, conditioner.posterior(everyone, pilot.scales)
-    elif len(everyone) == 1 or len(unit.signs) > REFITTED_PAIRS:
+    elif not _are_refitted(len(everyone), len(unit.signs)):
         yield from conditioner.posteriors(everyone, pilot.scales)
     else:
         importance = np.abs(pilot.linear.values)
@@ -193,6 +193,11 @@ def posteriors(unit: PairData, pilot: Pilot) -> Iterator[tuple[NDArray[np.int64]
         for game in everyone[:, None]:
             own = _learn(unit, importance, game, pairs, iterations, start=pilot.scales)
             yield from conditioner.posteriors(game, own)
+
+
+def _are_refitted(n_games: int, n_pairs: int) -> bool:
+    """Whether each game has hyperparameters of its own; a game alone is its own pilot."""
+    return 1 < n_games <= REFITTED and n_pairs <= REFITTED_PAIRS
 
 
 def _learn(
