@@ -32,3 +32,36 @@ def geometry(tmp_path_factory):
 
     out = tmp_path_factory.mktemp("geometry")
     return out, call("reproduce", "kendall-distribution", "cayley-graph-4", "--preset", "quick", "--out", out)
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    """A few rows stand for the data sets."""
+    from tiny_datasets import EXPECTED, change
+
+    from sharpley.experiments import datasets
+
+    for name, content in EXPECTED.items():
+        change(monkeypatch, name, notes={datasets._digest(*content): "a few rows"})
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The folder of downloaded data sets, in a cache of its own."""
+    from sharpley import _cache
+
+    monkeypatch.setenv(_cache.VARIABLE, str(tmp_path / "cache"))
+    return tmp_path / "cache" / "data"
+
+
+@pytest.fixture(scope="session")
+def geometry_tables():
+    """Tables of all geometric figures at the quick preset."""
+    from pathlib import Path
+
+    from sharpley.experiments.constants import PRESETS
+    from sharpley.experiments.exhibits import Context
+    from sharpley.experiments.geometry import GEOMETRY
+
+    quick = Context(PRESETS["quick"], Path("nowhere"))  # geometry stores nothing
+    return {name: exhibit.compute(quick) for name, exhibit in GEOMETRY.items()}

@@ -3,7 +3,6 @@
 import io
 import subprocess
 import sys
-from collections import Counter
 from dataclasses import astuple
 from itertools import combinations, permutations
 from pathlib import Path
@@ -12,25 +11,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from scipy import stats
 
-from sharpley import Kendall, MonteCarlo, all_orderings
+from sharpley import all_orderings
 from sharpley.experiments.constants import PRESETS
 from sharpley.experiments.exhibits import Context
 from sharpley.experiments.geometry import (
     GEOMETRY,
     cayley,
     codes,
-    kendall_bounds,
-    kendall_distribution,
     scene,
-    sobol_histogram,
-    sobol_sphere,
     voronoi,
 )
 from sharpley.experiments.geometry.vertices import labels_of, orderings_of, vertices_of
 from sharpley.experiments.geometry.view import CAMERA, HORIZON, Camera, arc
-from sharpley.sphere import dot_product_bounds, nearest_orderings, permutohedron
+from sharpley.sphere import nearest_orderings, permutohedron
 
 NOWHERE = Path("nowhere")  # geometry stores nothing
 QUICK = Context(PRESETS["quick"], NOWHERE)
@@ -45,11 +39,6 @@ NAMES = [
     "sobol-histogram",
 ]
 XYZ = ["x", "y", "z"]
-
-
-@pytest.fixture(scope="module")
-def tables():
-    return {name: exhibit.compute(QUICK) for name, exhibit in GEOMETRY.items()}
 
 
 def from_csv(table):
@@ -80,14 +69,14 @@ def test_presets_differ_in_sizes_only_and_grow():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_runs_are_repeatable(name, tables):
-    pd.testing.assert_frame_equal(GEOMETRY[name].compute(QUICK), tables[name])
+def test_runs_are_repeatable(name, geometry_tables):
+    pd.testing.assert_frame_equal(GEOMETRY[name].compute(QUICK), geometry_tables[name])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_pictures_and_findings_come_from_the_table_alone(name, tables):
+def test_pictures_and_findings_come_from_the_table_alone(name, geometry_tables):
     """A table that has been written and read again gives the same picture to the pixel, and the same findings."""
-    exhibit, table = GEOMETRY[name], tables[name]
+    exhibit, table = GEOMETRY[name], geometry_tables[name]
     again = from_csv(table)
     figure = exhibit.draw(table, "preset: quick")
     assert isinstance(figure, Figure)
@@ -97,9 +86,9 @@ def test_pictures_and_findings_come_from_the_table_alone(name, tables):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if GEOMETRY[name].interactive])
-def test_fragments_are_small_and_need_the_library_of_the_page(name, tables):
-    text = GEOMETRY[name].interactive(tables[name])
-    assert text == GEOMETRY[name].interactive(from_csv(tables[name]))
+def test_fragments_are_small_and_need_the_library_of_the_page(name, geometry_tables):
+    text = GEOMETRY[name].interactive(geometry_tables[name])
+    assert text == GEOMETRY[name].interactive(from_csv(geometry_tables[name]))
     assert f'id="sharpley-{name}"' in text
     assert "Plotly.newPlot" in text
     assert "<html" not in text
@@ -112,8 +101,8 @@ def test_without_plotly_the_message_says_what_to_install(monkeypatch):
         scene.require_plotly()
 
 
-def test_the_papers_claims_as_we_found_them(tables):
-    found = [finding for name in NAMES for finding in GEOMETRY[name].findings(tables[name])]
+def test_the_papers_claims_as_we_found_them(geometry_tables):
+    found = [finding for name in NAMES for finding in GEOMETRY[name].findings(geometry_tables[name])]
     other = {finding.claim[:40]: finding.verdict for finding in found if finding.verdict != "holds"}
     assert other == {
         "Kendall distance and dot product of two ": "does not hold",
@@ -178,8 +167,8 @@ def test_edges_of_the_permutohedron_are_equally_long():
     np.testing.assert_allclose(((ends[:, 0] - ends[:, 1]) ** 2).sum(axis=1), 2 * 12 / (4 * 15))
 
 
-def test_a_missing_edge_is_found_out(tables):
-    table = tables["cayley-graph-4"]
+def test_a_missing_edge_is_found_out(geometry_tables):
+    table = geometry_tables["cayley-graph-4"]
     verdicts = [finding.verdict for finding in cayley.findings(4, table[table["edge"] != 7])]
     assert verdicts[:2] == ["does not hold"] * 2
 
@@ -202,28 +191,28 @@ def test_the_horizon_parts_hidden_edges_from_the_others():
 # Voronoi cells
 
 
-def test_points_inside_a_cell_go_to_its_ordering(tables):
+def test_points_inside_a_cell_go_to_its_ordering(geometry_tables):
     rng = np.random.default_rng(0)
-    for label, cell in tables["voronoi-cells"].groupby("ordering"):
+    for label, cell in geometry_tables["voronoi-cells"].groupby("ordering"):
         inside = rng.dirichlet(np.ones(len(cell)), size=50) @ cell[XYZ].to_numpy()
         assert set(labels_of(nearest_orderings(inside))) == {label}
 
 
-def test_cells_are_triangles_with_fourteen_corners_in_all(tables):
+def test_cells_are_triangles_with_fourteen_corners_in_all(geometry_tables):
     """36 borders and 24 cells: Euler's formula leaves 14 corners."""
-    table = tables["voronoi-cells"]
+    table = geometry_tables["voronoi-cells"]
     assert (table.groupby("ordering").size() == 3).all()
     assert len(table[XYZ].round(6).drop_duplicates()) == 14
 
 
-def test_unequal_cells_are_found_out(tables):
-    table = tables["voronoi-cells"].copy()
+def test_unequal_cells_are_found_out(geometry_tables):
+    table = geometry_tables["voronoi-cells"].copy()
     table.loc[table["ordering"] == "0-1-2-3", "area"] *= 1.001
     assert voronoi.findings(table)[0].verdict == "does not hold"
 
 
-def test_patches_lie_on_the_sphere_and_have_its_area(tables):
-    cell = tables["voronoi-cells"].groupby("ordering").get_group("0-1-2-3")
+def test_patches_lie_on_the_sphere_and_have_its_area(geometry_tables):
+    cell = geometry_tables["voronoi-cells"].groupby("ordering").get_group("0-1-2-3")
     border = voronoi._border(cell[XYZ].to_numpy())
     mesh = scene.patches([(vertices_of(orderings_of(["0-1-2-3"]))[0], border)], "red", "cell", rings=30)
     points = np.stack([mesh.x, mesh.y, mesh.z], axis=1).astype(float)
@@ -236,176 +225,15 @@ def test_patches_lie_on_the_sphere_and_have_its_area(tables):
 # Orthogonal codes
 
 
-def test_codes_are_orthonormal_bases_and_their_negatives(tables):
-    points = tables["orthogonal-codes"][XYZ].to_numpy().reshape(-1, 3, 2, 3)
+def test_codes_are_orthonormal_bases_and_their_negatives(geometry_tables):
+    points = geometry_tables["orthogonal-codes"][XYZ].to_numpy().reshape(-1, 3, 2, 3)
     np.testing.assert_array_equal(points[:, :, 0], -points[:, :, 1])
     grams = points[:, :, 0] @ points[:, :, 0].transpose(0, 2, 1)
     np.testing.assert_allclose(grams, np.broadcast_to(np.eye(3), grams.shape), atol=1e-12)
 
 
-def test_two_equal_permutations_are_found_out(tables):
-    table = tables["orthogonal-codes"].copy()
+def test_two_equal_permutations_are_found_out(geometry_tables):
+    table = geometry_tables["orthogonal-codes"].copy()
     first = table.loc[0, "ordering"]
     table.loc[2, "ordering"] = first
     assert codes.findings(table)[0].verdict == "does not hold"
-
-
-# Kendall correlations
-
-
-def test_random_pairs_follow_the_exact_distribution():
-    """Inversions of a random permutation: the coefficients of Π (1 + q + … + q^{j−1}) / d!."""
-    preset = PRESETS["laptop"]
-    table = kendall_distribution.compute(Context(preset, NOWHERE))
-    random = table[table["relation"] == "random"]
-    exact = np.array([1.0])
-    for j in range(1, 11):
-        exact = np.convolve(exact, np.ones(j) / j)
-    inversions = np.rint((1 - random["kendall"]) * 22.5).astype(int)
-    counts = np.bincount(inversions, weights=random["pairs"], minlength=46)
-    assert counts.sum() >= preset.n_pairs - 1
-    expected = counts.sum() * exact
-    use = expected > 5
-    # Pairs of one block share orderings, so that χ² is not exact; a wrong distribution gives thousands.
-    assert ((counts - expected) ** 2 / expected)[use].sum() < 2 * use.sum()
-
-
-def test_equal_permutations_are_not_pairs(monkeypatch):
-    class Same(MonteCarlo):
-        def _random(self, n):
-            return np.tile(np.arange(self.d), (n, 1))
-
-    monkeypatch.setattr(kendall_distribution, "MonteCarlo", Same)
-    assert set(kendall_distribution.compute(QUICK)["sample"]) == {"orthogonal"}
-
-
-def test_opposite_vectors_are_one_in_seventeen(tables):
-    table = tables["kendall-distribution"]
-    orthogonal = table[table["sample"] == "orthogonal"]
-    shares = orthogonal.groupby("relation")["pairs"].sum() / orthogonal["pairs"].sum()
-    assert shares["opposite"] == pytest.approx(1 / 17)
-
-
-def test_density_integrates_to_one(tables):
-    at = np.linspace(-1.5, 1.5, 3001)
-    heights = kendall_distribution.density(tables["kendall-distribution"], at)
-    assert np.trapezoid(heights, at) == pytest.approx(1, abs=1e-6)
-
-
-def test_random_vectors_in_place_of_orthogonal_ones_are_found_out(tables):
-    table = tables["kendall-distribution"]
-    random = table[table["relation"] == "random"]
-    fake = pd.concat([random.assign(relation="orthogonal"), table[table["relation"] != "orthogonal"]])
-    assert [finding.verdict for finding in kendall_distribution.findings(fake)[:3]] == ["does not hold"] * 3
-
-
-def test_points_are_at_their_angles():
-    angles = np.linspace(0, np.pi, 9)
-    first, second = kendall_bounds.points_at_angles(np.random.default_rng(0), angles)
-    np.testing.assert_allclose(np.linalg.norm([first, second], axis=2), 1)
-    np.testing.assert_allclose((first * second).sum(axis=1), np.cos(angles), atol=1e-12)
-
-
-def test_pairs_are_compared_row_by_row():
-    rng = np.random.default_rng(1)
-    a, b = (rng.permuted(np.tile(np.arange(6), (8, 1)), axis=1) for _ in range(2))
-    kendall, dot = kendall_bounds.compare(a, b)
-    np.testing.assert_allclose(kendall, np.diagonal(Kendall().gram(a, b)))
-    np.testing.assert_allclose(dot, np.diagonal(permutohedron(a) @ permutohedron(b).T), atol=1e-12)
-
-
-@pytest.mark.parametrize("d", [3, 4, 5, 7])
-def test_limits_hold_for_all_permutations_and_daniels_are_attained(d):
-    everything = all_orderings(d)
-    kendall, dot = kendall_bounds.compare(np.tile(np.arange(d), (len(everything), 1)), everything)
-    inversions = np.rint((1 - kendall) / 2 * d * (d - 1) / 2).astype(int)
-    at, lower, upper = kendall_bounds.counted_bounds(d)
-    np.testing.assert_allclose(at[inversions], kendall)
-    assert kendall_bounds.inside(dot, (lower[inversions], upper[inversions])).all()
-    assert kendall_bounds.inside(dot, dot_product_bounds(kendall)).all()
-    low, high = kendall_bounds.daniels_bounds(kendall, d)
-    assert kendall_bounds.inside(dot, (low, high)).all()
-    assert (dot - low).min() == pytest.approx(0, abs=1e-9)
-    assert (high - dot).min() == pytest.approx(0, abs=1e-9)
-
-
-@pytest.mark.parametrize("d", [3, 10, 15, 40])
-def test_the_theorem_needs_no_term_in_one_over_d(d):
-    kendall, lower, upper = kendall_bounds.counted_bounds(d)
-    limits = dot_product_bounds(kendall)
-    assert kendall_bounds.inside(lower, limits).all()
-    assert kendall_bounds.inside(upper, limits).all()
-
-
-def test_a_pair_outside_the_limits_is_found_out(tables):
-    table = tables["kendall-bounds"].copy()
-    table.loc[0, ["kendall", "dot"]] = [0.0, 0.6]  # the limit is 2 − √2 = 0.586
-    verdicts = [finding.verdict for finding in kendall_bounds.findings(table)]
-    assert verdicts[0] == "does not hold"
-
-
-def test_a_curved_relation_to_the_angle_is_found_out(tables):
-    table = tables["kendall-bounds"].copy()
-    table["kendall"] = np.where(table["source"] == "angle", np.cos(table["angle"]), table["kendall"])
-    assert kendall_bounds.findings(table)[2].verdict == "does not hold"
-
-
-def test_the_papers_example_by_counting():
-    """Reversing all d players takes the dot product from 1 to −1; reversing k, k(k²−1) / (d(d²−1)) of that way."""
-    d, k = 15, np.arange(1, 16)
-    kendall, dot = kendall_bounds.compare(np.tile(np.arange(d), (d, 1)), kendall_bounds.prefix_reversed(d))
-    np.testing.assert_allclose(kendall, 1 - 2 * k * (k - 1) / (d * (d - 1)))
-    np.testing.assert_allclose(dot, 1 - 2 * k * (k * k - 1) / (d * (d * d - 1)), atol=1e-12)
-
-
-# Sobol' points
-
-
-def test_cap_discrepancy_is_the_mean_over_caps(tables):
-    points = sobol_sphere._first(tables["sobol-sphere"], "random")
-    rng = np.random.default_rng(2)
-    centres = rng.normal(size=(20_000, 3))
-    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
-    heights = rng.uniform(-1, 1, len(centres))
-    shares = (centres @ points.T >= heights[:, None]).mean(axis=1)
-    squares = (shares - (1 - heights) / 2) ** 2
-    noise = 4 * squares.std() / np.sqrt(len(squares))
-    assert sobol_sphere._measures(points)[0] ** 2 == pytest.approx(squares.mean(), abs=noise)
-
-
-def test_closest_pair_is_the_closest(tables):
-    points = sobol_sphere._first(tables["sobol-sphere"], "Sobol'")
-    closest = min(np.arccos(a @ b) for a, b in combinations(points, 2))
-    assert sobol_sphere._measures(points)[1] == pytest.approx(closest)
-
-
-def test_sobol_points_are_on_the_sphere_and_better_than_random_ones(tables):
-    table = tables["sobol-sphere"]
-    np.testing.assert_allclose(np.linalg.norm(table[XYZ].to_numpy(), axis=1), 1)
-    assert (table.groupby(["sample", "trial"]).size() == 200).all()
-    swapped = table.assign(sample=table["sample"].map({"Sobol'": "random", "random": "Sobol'"}))
-    assert sobol_sphere.findings(swapped)[0].verdict == "does not hold"
-
-
-def test_counts_are_counts():
-    orderings = np.random.default_rng(3).permuted(np.tile(np.arange(4), (100, 1)), axis=1)
-    counter = Counter(map(tuple, orderings.tolist()))
-    expected = [counter[ordering] for ordering in permutations(range(4))]
-    np.testing.assert_array_equal(sobol_histogram._counts(orderings), expected)
-
-
-def test_chi_square_is_scipys_and_random_samples_have_the_expected_one():
-    table = sobol_histogram.compute(Context(PRESETS["laptop"], NOWHERE))
-    assert (table.groupby(["sample", "trial"])["count"].agg(["sum", "size"]) == [1000, 24]).all(axis=None)
-    first = table[(table["sample"] == "Sobol'") & (table["trial"] == 0)]["count"]
-    assert sobol_histogram.chi_squares(table, "Sobol'")[0] == pytest.approx(stats.chisquare(first).statistic)
-    random = sobol_histogram.chi_squares(table, "random")
-    assert stats.chi2(23 * len(random)).sf(random.sum()) > 1e-3
-    assert stats.chi2(23 * len(random)).cdf(random.sum()) > 1e-3
-
-
-def test_random_permutations_in_place_of_sobols_are_found_out(tables):
-    table = tables["sobol-histogram"]
-    random = table[table["sample"] == "random"]
-    fake = pd.concat([random, random.assign(sample="Sobol'")])
-    assert sobol_histogram.findings(fake)[0].verdict == "does not hold"
