@@ -88,27 +88,3 @@ def test_import(benchmark, module):
     """``import sharpley`` is to take less than twice as long as ``import numpy``: compare the two rows."""
     command = [sys.executable, "-c", f"import {module}"]
     benchmark.pedantic(subprocess.run, (command,), {"check": True}, rounds=10, warmup_rounds=2)
-
-
-def test_scripts_run(tmp_path):
-    """Every script at its smallest: they cannot rot."""
-    import active
-    import design_error
-    import designs
-    import gp_time
-    import intervals
-    import overhead
-
-    design_error.main(["--quick", "--out", str(tmp_path)])
-    assert "| make_regression | 10 | 100 | " in (tmp_path / "design_error.md").read_text()
-    designs.main(["--quick", "--out", str(tmp_path)])
-    assert "| 3 | 2 | " in (tmp_path / "design_bounds.md").read_text()
-    assert "| paired | " in (tmp_path / "design_variants.md").read_text()
-
-    overhead.main(["--quick", "--out", str(tmp_path / "overhead.md")])
-    assert "| shap Permutation | 8 |" in (tmp_path / "overhead.md").read_text()
-    active.main(["--quick", "--out", str(tmp_path / "active.md")])
-    assert "| make_regression | 10 |" in (tmp_path / "active.md").read_text()
-    gp_time.main(["--quick"])
-    intervals.main(["--quick", "--out", str(tmp_path / "coverage.md")])
-    assert "| antithetic | " in (tmp_path / "coverage.md").read_text()

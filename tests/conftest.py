@@ -19,7 +19,7 @@ def fake(tmp_path_factory):
     """A folder with the results of exhibits that are made at once, and the outcome."""
     from fake_exhibits import FAKES
 
-    from sharpley.experiments.reproduce import reproduce
+    from sharpley_experiments.paper.reproduce import reproduce
 
     out = tmp_path_factory.mktemp("fake")
     return out, reproduce(["all"], out, preset="quick", registry=FAKES)
@@ -28,7 +28,7 @@ def fake(tmp_path_factory):
 @pytest.fixture(scope="session")
 def geometry(tmp_path_factory):
     """A folder with two real exhibits made by the command line, and what it said."""
-    from test_cli import call
+    from command_line import call
 
     out = tmp_path_factory.mktemp("geometry")
     return out, call("reproduce", "kendall-distribution", "cayley-graph-4", "--preset", "quick", "--out", out)
@@ -39,7 +39,7 @@ def few_rows(monkeypatch):
     """A few rows stand for the data sets."""
     from tiny_datasets import EXPECTED, change
 
-    from sharpley.experiments import datasets
+    from sharpley_experiments.common import datasets
 
     for name, content in EXPECTED.items():
         change(monkeypatch, name, notes={datasets._digest(*content): "a few rows"})
@@ -48,7 +48,7 @@ def few_rows(monkeypatch):
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """The folder of downloaded data sets, in a cache of its own."""
-    from sharpley import _cache
+    from sharpley._support import cache as _cache
 
     monkeypatch.setenv(_cache.VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache" / "data"
@@ -59,9 +59,9 @@ def geometry_tables():
     """Tables of all geometric figures at the quick preset."""
     from pathlib import Path
 
-    from sharpley.experiments.constants import PRESETS
-    from sharpley.experiments.exhibits import Context
-    from sharpley.experiments.geometry import GEOMETRY
+    from sharpley_experiments.paper.constants import PRESETS
+    from sharpley_experiments.paper.exhibits import Context
+    from sharpley_experiments.paper.geometry import GEOMETRY
 
     quick = Context(PRESETS["quick"], Path("nowhere"))  # geometry stores nothing
     return {name: exhibit.compute(quick) for name, exhibit in GEOMETRY.items()}

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from sharpley.experiments.exhibits import Exhibit, Finding
-from sharpley.experiments.style import new_figure
+from sharpley_experiments.common.style import new_figure
+from sharpley_experiments.paper.exhibits import Exhibit, Finding
 
 TABLE = pd.DataFrame({"method": ["a<b>", "c"], "error": [0.1, 1 / 3]})
 SPECIAL = '<script>throw "caught"</script> & "quotes"'

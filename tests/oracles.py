@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 
-from sharpley.estimators.odd_kernel import fixed_parts, sinh_and_cosh
+from sharpley.estimators.gp.kernel import fixed_parts, sinh_and_cosh
 
 
 def discordant_pairs(first, second):

@@ -218,7 +218,7 @@ def test_progress_is_silent_unless_asked_for(capsys):
 @pytest.mark.parametrize("method", ["antithetic", "stratified", "owen", "sobol"])
 @pytest.mark.parametrize("tol", [None, 0.5])
 def test_progress_ends_where_it_said_it_would(method, tol, monkeypatch):
-    from sharpley import evaluation
+    from sharpley.engine import progress as evaluation
 
     seen = []
     monkeypatch.setattr(evaluation.Progress, "__init__", lambda self, show, total: seen.append(-total))

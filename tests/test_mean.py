@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from sharpley import SAMPLERS, all_orderings, permutation_mean
+from sharpley.coalitions.moments import group_totals, group_weights, grouped_moments
 from sharpley.samplers import sampler_by_name
 from sharpley.samplers.replicates import REPLICATES, draw_groups
-from sharpley.statistics import group_totals, group_weights, grouped_moments
 
 D = 5
 

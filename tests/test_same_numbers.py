@@ -59,8 +59,8 @@ def two(x):
 def games_of_rows(games, **options):
     if hasattr(sharpley, "estimate"):
         return sharpley.estimate(games, **options)
-    from sharpley.plan import make_settings
-    from sharpley.run import estimate_rows
+    from sharpley.engine.rows import estimate_rows
+    from sharpley.engine.settings import make_settings
 
     settings = make_settings(options["method"], options["max_evals"], None, options["rng"])
     return estimate_rows(games, settings)
@@ -79,7 +79,7 @@ def cases():
     found = {}
     for name, game in GAMES.items():
         for method in METHODS:
-            if method == "exact" and game.d > 13 or (name == "wide" and method in ("stratified", "sbq", "herding")):
+            if (method == "exact" and game.d > 13) or (name == "wide" and method in ("stratified", "sbq", "herding")):
                 continue
             for seed in (0, 1):
                 budget = 2**game.d if method == "exact" else 40 * game.d + 2

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import sharpley
 from sharpley import METHODS, SAMPLERS, KernelHerding, Spearman, from_orderings, shapley_values
+from sharpley.coalitions.store import CoalitionStore
+from sharpley.engine.methods import make_estimator
 from sharpley.estimators import OwenEstimator, OwenHalvedEstimator
-from sharpley.evaluation import CoalitionStore
 from sharpley.games import Airport, Glove, UnanimitySum, WeightedVoting
-from sharpley.methods import make_estimator
 
 SAMPLED = [m for m in METHODS if m not in ("auto", "exact")]
 NOT_ADAPTIVE = [m for m in METHODS if m not in ("auto", "stratified")]

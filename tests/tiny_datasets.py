@@ -7,7 +7,7 @@ import zipfile
 
 import numpy as np
 
-from sharpley.experiments import datasets
+from sharpley_experiments.common import datasets
 
 ADULT_DATA = b"""\
 39, State-gov, 77516, Bachelors, 13, Never-married, Sales, Husband, White, Male, 2174, 0, 40, Cuba, <=50K

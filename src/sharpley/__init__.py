@@ -4,14 +4,14 @@ Importing this package imports numpy and nothing heavier: scipy, numba and the r
 """
 
 from sharpley import games
-from sharpley.clock import EstimatorTimeWarning
+from sharpley.engine.methods import METHODS
+from sharpley.engine.timing import EstimatorTimeWarning
 from sharpley.explainer import Explainer
 from sharpley.games import Background, MarginalGame
-from sharpley.kernels import Kendall, Kernel, Mallows, Spearman
 from sharpley.mean import PermutationMean, permutation_mean
-from sharpley.methods import METHODS
-from sharpley.permutations import all_orderings, discordant_pairs, ranks_of
-from sharpley.quadrature import discrepancy, quadrature_weights
+from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
+from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
+from sharpley.permutations.quadrature import discrepancy, quadrature_weights
 from sharpley.result import ShapleyEstimate
 from sharpley.samplers import (
     SAMPLERS,

@@ -1,5 +1,5 @@
 """``python -m sharpley``."""
 
-from sharpley.cli import app
+from sharpley.app.cli import app
 
 app(prog_name="sharpley")

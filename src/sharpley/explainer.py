@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sharpley._typing import RNG
-from sharpley.games.background import as_background
-from sharpley.games.model import ModelFunction
-from sharpley.games.tabular import MarginalGame
-from sharpley.methods import Method, check_method, method_name
-from sharpley.plan import make_settings
+from sharpley._support.typing import RNG
+from sharpley.engine.methods import Method, check_method, method_name
+from sharpley.engine.rows import estimate_rows
+from sharpley.engine.settings import make_settings
+from sharpley.games.marginal.background import as_background
+from sharpley.games.marginal.game import MarginalGame
+from sharpley.games.marginal.model import ModelFunction
 from sharpley.result import ShapleyEstimate
-from sharpley.run import estimate_rows
 
 if TYPE_CHECKING:
     import shap
@@ -32,7 +32,7 @@ class Explainer:
         matrix. Use ``Background.sample`` or ``Background.kmeans`` to choose rows from more data.
     method : str, default "auto"
         A name in ``sharpley.METHODS``. "auto" enumerates all coalitions if the budget allows; otherwise it takes "gp",
-        or "regression" where that would be much work beside a cheap model (``sharpley.choice`` has the rule).
+        or "regression" where that would be much work beside a cheap model (``sharpley.engine.auto`` has the rule).
     groups : mapping of str to list of columns, optional
         Columns, by name or index, that play as one player: the dummies of one category, say.
     rng : int, Generator, SeedSequence or None

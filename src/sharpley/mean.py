@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sharpley._checks import check_count
-from sharpley._typing import RNG, ArrayLike, Floats, Orderings
+from sharpley._support.checks import check_count
+from sharpley._support.typing import RNG, ArrayLike, Floats, Orderings
+from sharpley.coalitions.moments import group_totals, group_weights, grouped_moments
 from sharpley.samplers import sampler_by_name
 from sharpley.samplers.replicates import draw_groups
-from sharpley.statistics import group_totals, group_weights, grouped_moments
 
 
 class PermutationMean(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import Coalitions, Floats
+from sharpley._support.typing import Coalitions, Floats
 
 PairEvaluator: TypeAlias = Callable[[NDArray[np.int64], Coalitions], Floats]
 """Values of coalitions for given rows: (p,) and (p, d) -> (p, k)."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import Floats
+from sharpley._support.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpley._checks import check_count, check_weights
-from sharpley._typing import RNG, ArrayLike
-from sharpley.estimators.permutation import add_walks, walk_moments
-from sharpley.evaluation import CoalitionStore, evaluate, progress_bar
+from sharpley._support.checks import check_count, check_weights
+from sharpley._support.typing import RNG, ArrayLike
+from sharpley.coalitions.store import CoalitionStore
+from sharpley.engine.evaluation import evaluate
+from sharpley.engine.methods import Method
+from sharpley.engine.progress import progress_bar
+from sharpley.engine.rows import estimate_rows
+from sharpley.engine.settings import make_settings
+from sharpley.estimators.walks import add_walks, walk_moments
 from sharpley.games.base import Game
-from sharpley.games.plain import PlainGame
-from sharpley.methods import Method
-from sharpley.permutations import as_orderings
-from sharpley.plan import make_settings
+from sharpley.games.callables import PlainGame
+from sharpley.permutations.orderings import as_orderings
 from sharpley.result import ShapleyEstimate
-from sharpley.run import estimate_rows
 from sharpley.samplers.replicates import GroupedOrderings
 
 
@@ -40,7 +42,7 @@ def shapley_values(
     method : str, default "auto"
         A name in ``sharpley.METHODS``, or a sampler class or ``functools.partial`` of one. "auto" enumerates
         all 2^d coalitions if the budget allows; otherwise it takes "gp", or "regression" where that would be
-        much work for a large game (``sharpley.choice`` has the rule).
+        much work for a large game (``sharpley.engine.auto`` has the rule).
     max_evals : int, optional
         Distinct coalitions to evaluate at most, v(∅) and v(N) included. 20 d + 2 by default, 1000 d + 2 with ``tol``.
     tol : float, optional

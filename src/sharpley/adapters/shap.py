@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import Floats
-from sharpley.games.players import Players
+from sharpley._support.typing import Floats
+from sharpley.games.marginal.players import Players
 from sharpley.result import ShapleyEstimate
 
 if TYPE_CHECKING:

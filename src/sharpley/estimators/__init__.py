@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from sharpley.estimators.base import Estimator
-from sharpley.estimators.crossfit import CrossFittedEstimator
 from sharpley.estimators.exact import ExactEstimator
-from sharpley.estimators.gp import GaussianProcessEstimator
-from sharpley.estimators.multilinear import OwenEstimator, OwenHalvedEstimator
-from sharpley.estimators.permutation import PermutationEstimator
-from sharpley.estimators.regression import RegressionEstimator
+from sharpley.estimators.gp.control_variate import CrossFittedEstimator
+from sharpley.estimators.gp.estimator import GaussianProcessEstimator
+from sharpley.estimators.owen import OwenEstimator, OwenHalvedEstimator
+from sharpley.estimators.pairs.regression import RegressionEstimator
 from sharpley.estimators.stratified import StratifiedEstimator
+from sharpley.estimators.walks import PermutationEstimator
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     "owen": OwenEstimator,

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from sharpley._checks import check_count
-from sharpley._typing import RNG, Floats
-from sharpley.evaluation import CoalitionStore
-from sharpley.statistics import Moments
+from sharpley._support.checks import check_count
+from sharpley._support.typing import RNG, Floats
+from sharpley.coalitions.moments import Moments
+from sharpley.coalitions.store import CoalitionStore
 
 FREE_WORK = 10  # coalitions that are known cost nothing, but no more is drawn than this multiple of what is paid for
 

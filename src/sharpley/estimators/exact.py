@@ -8,10 +8,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import RNG, Coalitions, Floats
+from sharpley._support.typing import RNG, Coalitions, Floats
+from sharpley.coalitions.moments import Moments
+from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators.base import Estimator
-from sharpley.evaluation import CoalitionStore
-from sharpley.statistics import Moments
 
 MAX_ENUMERATED = 20  # players; the million coalitions of 20 take some 250 MB
 

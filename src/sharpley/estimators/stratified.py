@@ -16,10 +16,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import RNG, Coalitions, Floats
+from sharpley._support.typing import RNG, Coalitions, Floats
+from sharpley.coalitions.moments import Moments
+from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators.base import FREE_WORK, Estimator
-from sharpley.evaluation import CoalitionStore
-from sharpley.statistics import Moments
 
 FIRST_STAGE = 0.5  # share of the budget that is spent evenly
 EVEN_SHARE = 0.25  # of the mean deviation, added to each stratum's

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import ArrayLike, Coalitions, Floats
+from sharpley._support.typing import ArrayLike, Coalitions, Floats
 
 
 class Game(Protocol):

@@ -8,8 +8,8 @@ from typing import Self, final
 
 import numpy as np
 
-from sharpley._checks import check_count
-from sharpley._typing import RNG, ArrayLike, Coalitions, Floats
+from sharpley._support.checks import check_count
+from sharpley._support.typing import RNG, ArrayLike, Coalitions, Floats
 
 
 @final

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sharpley._checks import check_choice
-from sharpley._typing import RNG
+from sharpley._support.checks import check_choice
+from sharpley._support.typing import RNG
 from sharpley.samplers.base import Sampler
 from sharpley.samplers.design import PermutationDesign
 from sharpley.samplers.herding import KernelHerding

@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from sharpley._bits import distance
-from sharpley._typing import Codes, Floats
+from sharpley._support.typing import Codes, Floats
+from sharpley.permutations._bits import distance
 
 
 @njit(cache=True)

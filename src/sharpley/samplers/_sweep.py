@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from sharpley import _bits
+from sharpley.permutations import _bits
 
 SWAP_WORK = 4  # of a swap for each other ordering, compared with one comparison of players
 

@@ -8,9 +8,9 @@ from typing import Self
 
 import numpy as np
 
-from sharpley._checks import check_count
-from sharpley._typing import RNG, ArrayLike, Floats, Orderings
-from sharpley.permutations import as_orderings
+from sharpley._support.checks import check_count
+from sharpley._support.typing import RNG, ArrayLike, Floats, Orderings
+from sharpley.permutations.orderings import as_orderings
 
 
 class Sampler(ABC):

@@ -6,8 +6,8 @@ from typing import final
 
 import numpy as np
 
-from sharpley._typing import RNG, Orderings
-from sharpley.kernels import Mallows
+from sharpley._support.typing import RNG, Orderings
+from sharpley.permutations.kernels import Mallows
 from sharpley.samplers.base import BlockSampler, Sampler
 from sharpley.samplers.minimise import design, largest_design, nested_design
 from sharpley.samplers.relabelling import RelabelledSequence, random_labels

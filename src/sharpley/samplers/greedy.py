@@ -21,10 +21,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley import _cache
-from sharpley._checks import check_count
-from sharpley._typing import RNG, Orderings
-from sharpley.kernels import KERNELS, Kernel, Mallows
+from sharpley._support import cache as _cache
+from sharpley._support.checks import check_count
+from sharpley._support.typing import RNG, Orderings
+from sharpley.permutations.kernels import KERNELS, Kernel, Mallows
 from sharpley.samplers.base import BlockSampler, random_orderings
 from sharpley.samplers.relabelling import RelabelledSequence
 

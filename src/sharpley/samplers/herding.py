@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import Floats, Orderings
+from sharpley._support.typing import Floats, Orderings
 from sharpley.samplers.greedy import GreedySampler
 
 
@@ -57,7 +57,7 @@ class KernelHerding(GreedySampler):
             picks = self._choose_by_gram(flat)
             codes: NDArray[Any] = flat
         else:
-            from sharpley import _bits
+            from sharpley.permutations import _bits
             from sharpley.samplers._herd import herd
 
             codes = _bits.pack(flat)

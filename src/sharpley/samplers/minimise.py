@@ -22,10 +22,10 @@ from math import factorial
 
 import numpy as np
 
-from sharpley import _cache
-from sharpley._typing import Floats, Orderings
-from sharpley.kernels import Mallows
-from sharpley.permutations import all_orderings, with_reverses
+from sharpley._support import cache as _cache
+from sharpley._support.typing import Floats, Orderings
+from sharpley.permutations.kernels import Mallows
+from sharpley.permutations.orderings import all_orderings, with_reverses
 from sharpley.samplers.orthogonal import Orthogonal
 
 VERSION = 1  # of the algorithm: files of other versions are not used
@@ -108,7 +108,7 @@ def _best_of_restarts(d: int, n: int, scale: float, paired: bool) -> Orderings:
 
 def _energy(orderings: Orderings, values: Floats) -> float:
     """Sum of kernel values between all orderings: a whole number, so that ties are ties on every machine."""
-    from sharpley import _bits
+    from sharpley.permutations import _bits
 
     return float(_bits.table_product(_bits.pack(orderings), values, np.ones(len(orderings))).sum())
 

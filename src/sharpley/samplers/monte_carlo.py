@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import final
 
-from sharpley._typing import Orderings
-from sharpley.permutations import with_reverses
+from sharpley._support.typing import Orderings
+from sharpley.permutations.orderings import with_reverses
 from sharpley.samplers.base import BlockSampler, Sampler, random_orderings
 
 

@@ -11,10 +11,10 @@ from typing import final
 
 import numpy as np
 
-from sharpley._typing import Floats, Orderings
-from sharpley.permutations import with_reverses
+from sharpley._support.typing import Floats, Orderings
+from sharpley.permutations.orderings import with_reverses
+from sharpley.permutations.sphere import nearest_orderings
 from sharpley.samplers.base import BlockSampler
-from sharpley.sphere import nearest_orderings
 
 MAX_ELEMENTS = 2**22  # of the matrix that is orthogonalised at once: 32 MB
 

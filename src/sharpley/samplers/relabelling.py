@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import Orderings
+from sharpley._support.typing import Orderings
 
 SMALLEST = 16
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import Floats, Orderings
+from sharpley._support.typing import Floats, Orderings
 from sharpley.samplers.base import Sampler
 
 REPLICATES = 5

@@ -17,9 +17,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._typing import RNG, ArrayLike, Floats, Orderings
-from sharpley.kernels import Kernel, Mallows
-from sharpley.quadrature import quadrature_weights
+from sharpley._support.typing import RNG, ArrayLike, Floats, Orderings
+from sharpley.permutations.kernels import Kernel, Mallows
+from sharpley.permutations.quadrature import quadrature_weights
 from sharpley.samplers.greedy import GreedySampler
 
 DEPENDENT = 1e-9  # of K(σ, σ): below this the candidate adds nothing but rounding to the factor

@@ -11,9 +11,9 @@ from typing import Any, final
 
 import numpy as np
 
-from sharpley._typing import RNG, Floats, Orderings
+from sharpley._support.typing import RNG, Floats, Orderings
+from sharpley.permutations.sphere import nearest_orderings, polar_to_cartesian, uniform_to_polar
 from sharpley.samplers.base import Sampler
-from sharpley.sphere import nearest_orderings, polar_to_cartesian, uniform_to_polar
 
 MAX_DIMENSION = 21_201  # of the direction numbers in scipy.stats.qmc.Sobol
 CHUNK_ELEMENTS = 2**20  # bounds the working memory of the map

@@ -1,0 +1,50 @@
+"""Checks of arguments at the boundary: each error names the value and the fix."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from sharpley._support.typing import ArrayLike, Floats
+
+
+def check_count(name: str, value: Any, *, minimum: int) -> int:
+    """Return ``value`` as an int of at least ``minimum``."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if count < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {count}")
+    return count
+
+
+def check_choice(name: str, value: str, choices: Collection[str]) -> str:
+    """Return ``value`` if it is one of ``choices``."""
+    if value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"unknown {name} {value!r}; choose one of {known}")
+    return value
+
+
+def stacklevel_outside() -> int:
+    """The ``stacklevel`` that makes a warning of the caller point at the first line outside this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sharpley."):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def check_weights(weights: ArrayLike, n: int) -> Floats:
+    """Return one finite weight for each of ``n`` orderings."""
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (n,):
+        raise ValueError(f"weights must have shape ({n},), one for each ordering, got {array.shape}")
+    if not np.isfinite(array).all():
+        first = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(f"weights must be finite, but weights[{first}] is {array[first]}")
+    return array

@@ -1,0 +1,1 @@
+"""The application: the command line, its demonstration, and the files that it reads and writes."""

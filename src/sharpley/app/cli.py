@@ -1,0 +1,215 @@
+"""The command line: each command reads its arguments, calls the library and shows the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from sharpley import SAMPLERS, __version__, discrepancy
+from sharpley._support import cache as _cache
+from sharpley._support.checks import check_choice
+from sharpley.app.files import read_array, write_array
+from sharpley.engine.methods import draw_for_budget
+from sharpley.permutations.kernels import KERNELS, kernel_by_name
+from sharpley.samplers import sampler_by_name
+
+app = typer.Typer(
+    help="Shapley values, samples of permutations and their discrepancies.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+METHOD_HELP = "One of: " + ", ".join(SAMPLERS)
+KERNEL_HELP = "One of: " + ", ".join(KERNELS)
+KEPT = ("design", "herding", "sbq")
+FILE_HELP = "CSV (one ordering a line, no header) or NPY; - for standard input."
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Show what the user can mend as one line; anything else is a defect and keeps its traceback."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        typer.echo(f"sharpley: {error}", err=True)
+        raise typer.Exit(2) from error
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sharpley {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Shapley values, samples of permutations and their discrepancies."""
+
+
+@app.command()
+def sample(
+    d: Annotated[int, typer.Option("-d", "--players", help="Number of players.")],
+    n: Annotated[int, typer.Option("-n", "--number", help="Number of orderings.")],
+    method: Annotated[str, typer.Option(help=METHOD_HELP)] = "orthogonal",
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same orderings.")] = None,
+    out: Annotated[str, typer.Option(help="File to write, .csv or .npy; - for standard output.")] = "-",
+    file_format: Annotated[str | None, typer.Option("--format", help="csv or npy.")] = None,
+    weights: Annotated[str | None, typer.Option(help="Also write the weights to this file.")] = None,
+) -> None:
+    """Draw orderings of players 0 .. d-1.
+
+    Orderings of method sbq are to be used with their weights: give a file for them.
+    """
+    with _plain_errors():
+        if weights == out:
+            raise ValueError(f"orderings and weights cannot both go to {out!r}")
+        sampler = sampler_by_name(method, d, rng=seed)
+        orderings = sampler.random(n)
+        if weights is not None:
+            write_array(weights, sampler.weights(orderings)[:, None])
+        write_array(out, orderings, file_format)
+
+
+@app.command("discrepancy")
+def discrepancy_command(
+    orderings: Annotated[str, typer.Argument(help=FILE_HELP)],
+    kernel: Annotated[str, typer.Option(help=KERNEL_HELP)] = "mallows",
+    scale: Annotated[float | None, typer.Option(help="Scale of the Mallows kernel (4).")] = None,
+    weights: Annotated[str | None, typer.Option(help="File of weights; equal ones by default.")] = None,
+) -> None:
+    """Print the discrepancy of orderings: the lower, the better they represent all permutations."""
+    with _plain_errors():
+        sample_weights = None if weights is None else read_array(weights, np.float64).reshape(-1)
+        value = discrepancy(read_array(orderings, np.int64), sample_weights, kernel=kernel_by_name(kernel, scale))
+        typer.echo(f"{value:.6g}")
+
+
+@app.command()
+def reproduce(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...|all", help="Figures and tables, listed above.")],
+    preset: Annotated[str, typer.Option(help="Sizes of the runs: quick, laptop or paper.")] = "laptop",
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one on each core. Results do not depend on it.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for results; finished cells in it are not computed again.")] = Path(
+        "results"
+    ),
+    data: Annotated[Path | None, typer.Option(help="Folder with the data sets; else they are downloaded.")] = None,
+) -> None:
+    """Make figures and tables of the paper anew, and a page that shows them.
+
+    Geometry: cayley-graph-3, cayley-graph-4, voronoi-cells, orthogonal-codes,
+    kendall-distribution, kendall-bounds, sobol-sphere, sobol-histogram.
+
+    Tables: complexity, datasets, table-discrepancy.
+
+    Evaluation: existing-gbdt, proposed-gbdt, proposed-mlp, lambda-gbdt,
+    lambda-mlp, argmax-samples, kernels.
+
+    The page, report.html, shows all that is in the folder, and what was found
+    of the paper's claims. A run that was interrupted goes on where it stopped.
+    """
+    from sharpley_experiments.paper.reproduce import reproduce as run
+
+    with _plain_errors():
+        outcome = run(names, out, preset=preset, jobs=jobs, data=data)
+    typer.echo(f"Page: {outcome.page.resolve().as_uri()}")
+    if outcome.failed:
+        typer.echo(f"sharpley: could not make {', '.join(outcome.failed)}", err=True)
+        raise typer.Exit(1)
+
+
+@app.command()
+def bench(
+    out: Annotated[Path, typer.Option(help="Folder for results; finished cells in it are not computed again.")] = Path(
+        "bench"
+    ),
+    data: Annotated[Path | None, typer.Option(help="Folder with the data sets; else they are downloaded.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one on each core.")] = 1,
+    game: Annotated[
+        list[str] | None, typer.Option(help="Only this game, such as xgboost-bank or airport; may be repeated.")
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help='Only this method, such as gp or "shapiq OddSHAP"; may be repeated.')
+    ] = None,
+    quick: Annotated[bool, typer.Option(help="Two games and two seeds, to see that it works.")] = False,
+) -> None:
+    r"""Compare every method with those of shap and shapiq, on games with known Shapley values.
+
+    The peers come with pip install 'sharpley\[peers]', on Python 3.12 or later.
+    """
+    from sharpley_experiments.bench import report
+    from sharpley_experiments.bench.peers import versions
+    from sharpley_experiments.bench.run import run
+
+    with _plain_errors():
+        lines = run(out, data=data, jobs=jobs, games=game, methods=method, quick=quick)
+        for path in report.write(lines, out, f"sharpley {__version__}, {versions()}"):
+            typer.echo(f"wrote {path}")
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the page and its pictures.")] = Path("sharpley-demo"),
+) -> None:
+    """Explain a model with error bars and check them against the exact values: a table, pictures and a page."""
+    from sharpley.app.demo import run
+
+    with _plain_errors():
+        run(out)
+
+
+cache = typer.Typer(
+    help="Designs, greedy sequences and data sets, which are found once and kept on disk.", no_args_is_help=True
+)
+app.add_typer(cache, name="cache")
+
+
+@cache.command("list")
+def list_cache() -> None:
+    """Show what is kept, and where."""
+    place = _cache.folder()
+    typer.echo(f"nothing is kept: {_cache.VARIABLE} is empty" if place is None else f"{place}")
+    for entry in _cache.entries():
+        state = f"{entry.n} orderings of {entry.d}" if entry.is_valid else "not valid, will be computed again"
+        typer.echo(f"{entry.n_bytes / 1000:8.1f} kB  {entry.key}  ({state})")
+    for path in _cache.data_files():
+        typer.echo(f"{path.stat().st_size / 1000:8.1f} kB  {path.name}  (data set)")
+
+
+@cache.command()
+def warm(
+    d: Annotated[list[int], typer.Option("-d", "--players", help="Number of players; may be repeated.")],
+    n: Annotated[list[int] | None, typer.Option("-n", "--number", help="Orderings; may be repeated.")] = None,
+    max_evals: Annotated[list[int] | None, typer.Option(help="Budget of an explanation; may be repeated.")] = None,
+    method: Annotated[str, typer.Option(help="One of: " + ", ".join(KEPT))] = "design",
+) -> None:
+    """Compute samples, or what explanations with a budget need, beforehand, so that their first use is fast."""
+    from rich.progress import track
+
+    with _plain_errors():
+        check_choice("method", method, KEPT)
+        if not n and not max_evals:
+            raise ValueError("give numbers of orderings (-n) or budgets (--max-evals)")
+        before = {entry.key for entry in _cache.entries()}
+        for players in track(d, description=method):
+            for number in n or ():
+                sampler_by_name(method, players).random(number)
+            for budget in max_evals or ():
+                draw_for_budget(method, players, budget)
+        fresh = sum(entry.key not in before for entry in _cache.entries())
+        typer.echo(f"{fresh} new files in {_cache.folder()}; small samples are not kept")
+
+
+@cache.command()
+def clear(data: Annotated[bool, typer.Option("--data", help="Downloaded data sets too.")] = False) -> None:
+    """Remove the designs and sequences that are kept."""
+    with _plain_errors():
+        typer.echo(f"removed {_cache.clear(data=data)} files")

@@ -1,0 +1,47 @@
+"""Orderings and weights in files: CSV (one ordering a line, no header) or NPY; ``-`` is standard input or output."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.checks import check_choice
+
+FORMATS = ("csv", "npy")
+NPY_MAGIC = b"\x93NUMPY"
+
+
+def read_array(path: str, dtype: type[np.generic]) -> NDArray[Any]:
+    """Read a CSV or NPY file; the content tells which."""
+    raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    if raw.startswith(NPY_MAGIC):
+        return np.asarray(np.load(io.BytesIO(raw), allow_pickle=False))
+    if not raw.strip():
+        raise ValueError(f"{path} is empty; expected one ordering a line, such as 0,2,1")
+    try:
+        return np.loadtxt(io.BytesIO(raw), delimiter=",", dtype=dtype, ndmin=2)
+    except ValueError as error:
+        raise ValueError(f"{path} is not CSV of numbers without a header: {error}") from None
+
+
+def write_array(path: str, array: NDArray[Any], file_format: str | None = None) -> None:
+    """Write CSV or NPY; the format is told by ``file_format``, else by the path's suffix, else it is CSV."""
+    if file_format is None:
+        file_format = "npy" if path.endswith(".npy") else "csv"
+    check_choice("format", file_format, FORMATS)
+    buffer = io.BytesIO()
+    if file_format == "npy":
+        np.save(buffer, array, allow_pickle=False)
+    else:
+        number = "%d" if np.issubdtype(array.dtype, np.integer) else "%.17g"
+        np.savetxt(buffer, array, fmt=number, delimiter=",")
+    if path == "-":
+        sys.stdout.buffer.write(buffer.getvalue())
+        sys.stdout.buffer.flush()
+    else:
+        Path(path).write_bytes(buffer.getvalue())

@@ -1,0 +1,58 @@
+"""Means of independent groups: estimate, variance and degrees of freedom."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.typing import Floats
+
+
+class Moments(NamedTuple):
+    """An estimate with what is known of its error; all arrays of one shape, or broadcastable to it."""
+
+    values: Floats
+    variances: Floats
+    """Estimated variance of ``values``: 0 if exact, NaN if unknown."""
+    degrees_of_freedom: Floats
+    """Behind ``variances``; infinite if these are exact."""
+
+
+def grouped_moments(totals: Floats, weights: Floats) -> Moments:
+    """Mean over independent groups and its variance, from the spread between them.
+
+    Parameters
+    ----------
+    totals : (G, ...) float
+        Weighted sum of each group's values: W_g m_g.
+    weights : (G,) float
+        Weight W_g of each group; they sum to 1.
+
+    Notes
+    -----
+    With m = Σ W_g m_g, the variance is Σ W_g² (m_g − m)² / (1 − Σ W_g²), which is unbiased if a group's variance is
+    inversely proportional to its weight. For G equal weights it is the textbook's s²/G. The degrees of freedom are
+    1/Σ W_g² − 1, that is G − 1 for equal weights.
+    """
+    mean = totals.sum(axis=0)
+    concentration = float((weights**2).sum())
+    if len(weights) < 2:
+        nothing = np.full_like(mean, np.nan)
+        return Moments(mean, nothing, np.zeros_like(mean))
+    spread = totals - weights.reshape(-1, *[1] * mean.ndim) * mean
+    variance = (spread**2).sum(axis=0) / (1.0 - concentration)
+    return Moments(mean, np.asarray(variance), np.full_like(mean, 1.0 / concentration - 1.0))
+
+
+def group_totals(weighted: Floats, groups: NDArray[np.int64]) -> Floats:
+    """Sum of ``weighted`` (n, ...) over each group: (G, ...)."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    return np.asarray(np.add.reduceat(weighted[order], starts, axis=0))
+
+
+def group_weights(weights: Floats, groups: NDArray[np.int64]) -> Floats:
+    """Total weight of each group, (G,)."""
+    return np.asarray(np.bincount(groups, weights=weights), dtype=np.float64)

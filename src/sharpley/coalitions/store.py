@@ -1,0 +1,61 @@
+"""A store of distinct coalitions.
+
+The budget counts *distinct* coalitions, so estimators register the coalitions that they need in a
+``CoalitionStore``, which knows those already there. The empty and the full coalition are always its first two.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.typing import Coalitions
+
+EMPTY, FULL = 0, 1  # positions in every store
+
+
+class CoalitionStore:
+    """Distinct coalitions in the order in which they were first asked for.
+
+    Parameters
+    ----------
+    d : int
+        Number of players.
+    """
+
+    def __init__(self, d: int) -> None:
+        self.d = d
+        self._positions: dict[bytes, int] = {}
+        self.add(np.array([[False] * d, [True] * d]))
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all 2^d coalitions are here."""
+        return len(self) == 2**self.d
+
+    def add(self, coalitions: Coalitions) -> NDArray[np.int64]:
+        """Register coalitions and return their positions, (m,)."""
+        return np.array(
+            [self._positions.setdefault(key, len(self)) for key in coalition_keys(coalitions)], dtype=np.int64
+        )
+
+    def add_within(self, coalitions: Coalitions, limit: int) -> NDArray[np.int64] | None:
+        """Do as ``add``, or nothing, and return None, if there would then be more than ``limit``."""
+        fresh = {key for key in coalition_keys(coalitions) if key not in self._positions}
+        return self.add(coalitions) if len(self) + len(fresh) <= limit else None
+
+    def since(self, start: int) -> Coalitions:
+        """Coalitions from position ``start`` on, (m, d)."""
+        packed = np.frombuffer(b"".join(islice(self._positions, start, None)), dtype=np.uint8)
+        rows = packed.reshape(-1, -(-self.d // 8))
+        return np.unpackbits(rows, axis=1, count=self.d).astype(bool)
+
+
+def coalition_keys(coalitions: Coalitions) -> list[bytes]:
+    """Bytes that name each coalition (m, d)."""
+    return [row.tobytes() for row in np.packbits(coalitions, axis=1)]

@@ -1,0 +1,1 @@
+"""Bayesian quadrature over coalitions: the estimator "gp" and its unbiased form."""

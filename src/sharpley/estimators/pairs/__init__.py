@@ -1,0 +1,1 @@
+"""Coalitions in complementary pairs: choosing them, their odd values, and regression on them."""

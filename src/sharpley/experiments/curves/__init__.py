@@ -1,7 +1,0 @@
-"""The paper's evaluation: errors of Shapley values against the number of marginal evaluations, and what they claim."""
-
-from __future__ import annotations
-
-from sharpley.experiments.curves.figures import CURVES
-
-__all__ = ["CURVES"]

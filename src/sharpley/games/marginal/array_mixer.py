@@ -1,0 +1,111 @@
+"""Mixing numpy arrays, scipy sparse matrices, and frames of one dtype."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.typing import Coalitions
+from sharpley.games.marginal.mixing import Mix, is_sparse
+
+
+@final
+class ArrayMixer:
+    """Mixes arrays; ``wrap`` turns the mixed array into what the model takes."""
+
+    def __init__(
+        self, rows: Any, background: Any, *, names: list[str] | None = None, wrap: Callable[[Any], Any] | None = None
+    ) -> None:
+        if rows.shape[1] != background.shape[1]:
+            raise ValueError(f"X has {rows.shape[1]} columns, but the background has {background.shape[1]}")
+        self.n_rows, self.n_columns = rows.shape
+        self.n_background, self.names = background.shape[0], names
+        self._wrap = wrap or (rows.__class__ if is_sparse(rows) else lambda array: array)
+        self._dtype = _common_dtype(rows.dtype, background.dtype)
+        self._rows = rows.tocsr() if is_sparse(rows) else rows
+        self._background = np.ascontiguousarray(self._dense(background))
+        # torch warns of memory that it may not write to, and its models cost far more than fresh memory does.
+        self.may_reuse = self._dtype.kind in "biuf" and self._dtype.itemsize <= 8 and "torch" not in sys.modules
+
+    def _dense(self, table: Any) -> NDArray[Any]:
+        return np.asarray(table.toarray() if is_sparse(table) else table, dtype=self._dtype)
+
+    def fresh_rows(self, part: slice) -> Any:
+        """Rows to be explained."""
+        return self._wrap(self._dense(self._rows[part]).copy())
+
+    def fresh_background(self, part: slice) -> Any:
+        """Background rows."""
+        return self._wrap(self._background[part].copy())
+
+    def varying(self) -> Coalitions:
+        """Compare row by row, so that memory stays that of the background."""
+        return np.array([_differs(self._dense(self._rows[[i]]), self._background) for i in range(self.n_rows)])
+
+    def mixing(self) -> Mix:
+        """Mix in compiled code and in memory that is used again, or else by numpy in fresh memory."""
+        buffer = _Buffer(self._dtype) if self.may_reuse else None
+
+        def mix(rows: NDArray[np.int64], masks: Coalitions, part: slice) -> Any:
+            present, which = np.unique(rows, return_inverse=True)
+            foreground = np.ascontiguousarray(self._dense(self._rows[present]))
+            which = which.reshape(-1)
+            if buffer is None:
+                mixed = np.where(masks[:, None, :], foreground[which][:, None, :], self._background[part])
+            else:
+                mixed = buffer.fill(foreground, which, rows, masks, self._background, part)
+            return self._wrap(mixed.reshape(-1, masks.shape[1]))
+
+        return mix
+
+
+def _common_dtype(rows: np.dtype[Any], background: np.dtype[Any]) -> np.dtype[Any]:
+    if (rows.kind in "US") != (background.kind in "US") and "O" not in (rows.kind, background.kind):
+        raise TypeError(f"X is {rows} but the background is {background}; give both one dtype")
+    return np.result_type(rows, background)
+
+
+def _differs(row: NDArray[Any], background: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which columns of one row differ from any background row; NaN equals NaN."""
+    equal = (row == background) | ((row != row) & (background != background))
+    return np.asarray(~equal.all(axis=0), dtype=bool)
+
+
+class _Buffer:
+    """Memory that mixed rows are written to again and again: fresh memory would cost more than the mixing."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        self._mixed = np.empty((0, 0, 0), dtype=dtype)
+        self._part = slice(0, 0)
+
+    def fill(
+        self,
+        foreground: NDArray[Any],
+        which: NDArray[Any],
+        rows: NDArray[Any],
+        masks: Coalitions,
+        background: NDArray[Any],
+        part: slice,
+    ) -> NDArray[Any]:
+        """Mix pairs of rows and masks with a part of the background, (p, b, c); read-only, since it is kept."""
+        from sharpley.games.marginal._blend import blend
+
+        shape = (len(rows), *background[part].shape)
+        if shape[0] > len(self._mixed) or shape[1:] != self._mixed.shape[1:]:
+            self._mixed = np.empty(shape, dtype=self._dtype)
+            self._part = slice(0, 0)
+        if part != self._part:  # nothing in the buffer can be kept
+            self._part = part
+            self._last_rows = np.full(len(self._mixed), -1, dtype=np.int64)
+            self._last_masks = np.zeros((len(self._mixed), masks.shape[1]), dtype=bool)
+        bits = f"u{self._dtype.itemsize}"
+        tables = background[part].view(bits), self._mixed.view(bits)
+        blend(foreground.view(bits), which, rows, masks, *tables, self._last_rows, self._last_masks)
+        mixed = self._mixed[: len(rows)]
+        mixed.flags.writeable = False
+        return mixed

@@ -1,0 +1,1 @@
+"""Tree ensembles as games, without a single call of ``predict``."""

@@ -1,0 +1,75 @@
+"""An XGBoost model as plain arrays of trees."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.typing import Floats
+
+LEAF = -1
+MAX_FEATURES = 2**15 - 1  # terms hold features as 16-bit numbers
+
+
+class Tree(NamedTuple):
+    """One tree; all arrays have an entry for each node, and node 0 is the root."""
+
+    left: NDArray[np.int32]
+    """Child of rows whose value is below the threshold; ``LEAF`` in leaves."""
+    right: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float32]
+    missing_left: NDArray[np.bool_]
+    """Where rows go whose value is missing."""
+    value: Floats
+    """What a leaf adds to the prediction."""
+
+
+class Forest(NamedTuple):
+    """A sum of trees."""
+
+    trees: list[Tree]
+    n_features: int
+
+
+def read_forest(model: Any) -> Forest:
+    """Read the trees of an XGBoost Booster, or of a fitted XGBRegressor or XGBClassifier."""
+    booster = as_booster(model)
+    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+    parameters, gradient_booster = learner["learner_model_param"], learner["gradient_booster"]
+    if gradient_booster["name"] != "gbtree":
+        raise ValueError(f"only boosted trees can be read, got an XGBoost model of kind {gradient_booster['name']!r}")
+    if int(parameters["num_class"]) > 1 or int(parameters["num_target"]) > 1:
+        raise ValueError("only models with one output can be read; this one has several")
+    if int(parameters["num_feature"]) >= MAX_FEATURES:
+        raise ValueError(f"at most {MAX_FEATURES - 1:,} features can be read, got {parameters['num_feature']}")
+    trees = [_read_tree(tree) for tree in gradient_booster["model"]["trees"]]
+    return Forest(trees, int(parameters["num_feature"]))
+
+
+def as_booster(model: Any) -> Any:
+    """The Booster of a model, cut off where early stopping found the best iteration, as its ``predict`` does."""
+    if not hasattr(model, "get_booster"):
+        if not hasattr(model, "save_raw"):
+            raise TypeError(f"model must be an XGBoost Booster, XGBRegressor or XGBClassifier, got {model!r}")
+        return model
+    booster = model.get_booster()
+    best = booster.attr("best_iteration")
+    return booster if best is None else booster[: int(best) + 1]
+
+
+def _read_tree(tree: dict[str, Any]) -> Tree:
+    if any(tree["split_type"]):
+        raise ValueError("trees with categorical splits cannot be read; encode the categories as numbers")
+    conditions = np.asarray(tree["split_conditions"])
+    return Tree(
+        left=np.asarray(tree["left_children"], dtype=np.int32),
+        right=np.asarray(tree["right_children"], dtype=np.int32),
+        feature=np.asarray(tree["split_indices"], dtype=np.int32),
+        threshold=conditions.astype(np.float32),
+        missing_left=np.asarray(tree["default_left"], dtype=bool),
+        value=conditions.astype(np.float64),
+    )

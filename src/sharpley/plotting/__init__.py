@@ -1,0 +1,1 @@
+"""Plots: functions that draw and compute nothing."""

@@ -1,0 +1,1 @@
+"""Experiments with ``sharpley``: the paper reproduced, the benchmark with other libraries, and studies of choices."""

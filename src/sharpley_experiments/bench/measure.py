@@ -1,0 +1,133 @@
+"""One cell of the benchmark: a method on a game with a budget and a seed. Its error, and its time without the game."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.typing import Coalitions, Floats
+from sharpley.coalitions.store import coalition_keys
+from sharpley.engine.methods import METHODS, gp_unbiased, make_estimator
+from sharpley.protocols import PairEvaluator, RowGames
+from sharpley_experiments.bench.games import BenchGame, bench_game
+from sharpley_experiments.bench.peers import Peer, available_peers
+from sharpley_experiments.common.quiet import estimated
+
+UNBIASED_GP = "gp-unbiased"
+OURS: tuple[str, ...] = (*(m for m in METHODS if m not in ("auto", "exact")), UNBIASED_GP)
+
+
+def measure(
+    *, game: str, method: str, multiple: int, seed: int, data: str | None, folder: str, version: str = ""
+) -> list[dict[str, Any]]:
+    """Run a method with ``multiple`` · d + 2 evaluations on every row; no rows if it needs more than that."""
+    chosen = bench_game(game, data, folder)
+    timed = Timed(chosen.games)
+    budget = multiple * timed.d + 2
+    if method in OURS and budget < _minimum(method, int(timed.varying().sum(axis=1).max())):
+        return []
+    start = time.perf_counter()
+    values = _ours(timed, method, budget, seed) if method in OURS else _peers(timed, method, budget, seed)
+    seconds = time.perf_counter() - start
+    return [_row(chosen, timed, values, seconds)]
+
+
+def _minimum(method: str, d: int) -> int:
+    chosen = gp_unbiased if method == UNBIASED_GP else method
+    return make_estimator(chosen, d, np.random.default_rng(0)).minimum
+
+
+def _row(chosen: BenchGame, timed: Timed, values: Floats, seconds: float) -> dict[str, Any]:
+    rows = len(chosen.exact)
+    return {
+        "d": timed.d,
+        "mse": float(((values - chosen.exact) ** 2).mean()),
+        "size": float((chosen.exact**2).mean()),
+        "reference_variance": chosen.reference_variance,
+        "evaluations": timed.evaluations / rows,
+        "own_seconds": (seconds - timed.seconds) / rows,
+        "seconds": seconds / rows,
+    }
+
+
+def _ours(timed: Timed, method: str, budget: int, seed: int) -> Floats:
+    unbiased = method == UNBIASED_GP
+    return estimated(timed, "gp" if unbiased else method, budget, seed, unbiased=unbiased).values[:, :, 0]
+
+
+def _peers(timed: Timed, method: str, budget: int, seed: int) -> Floats:
+    """Row by row, each with the players that matter in it."""
+    peer = available_peers()[method]
+    varying = timed.varying()
+    values = np.zeros(varying.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for row, players in enumerate(varying):
+            values[row, players] = _one_row(timed, peer, row, players, budget, seed)
+    return values
+
+
+def _one_row(timed: Timed, peer: Peer, row: int, players: NDArray[np.bool_], budget: int, seed: int) -> Floats:
+    evaluate = timed.evaluator()
+
+    def game(coalitions: Coalitions) -> Floats:
+        whole = np.zeros((len(coalitions), timed.d), dtype=bool)
+        whole[:, players] = coalitions
+        return evaluate(np.full(len(whole), row), whole)[:, 0]
+
+    return peer(game, int(players.sum()), budget, 1000 * seed + row)
+
+
+class Timed:
+    """Games with a clock, and a count of the distinct coalitions asked for; see ``sharpley.protocols.RowGames``."""
+
+    def __init__(self, games: RowGames) -> None:
+        self._games = games
+        self.d, self.pairs_per_call = games.d, games.pairs_per_call
+        self.predictions_per_value = games.predictions_per_value
+        self.seconds = 0.0
+        self._known: set[bytes] = set()
+
+    @property
+    def is_scalar(self) -> bool:
+        """As the games."""
+        return self._games.is_scalar
+
+    @property
+    def evaluations(self) -> int:
+        """Distinct coalitions of all rows."""
+        return len(self._known)
+
+    def endpoints(self) -> Floats:
+        """As the games; counted."""
+        start = time.perf_counter()
+        ends = self._games.endpoints()
+        for members in (False, True):
+            self._count(np.arange(len(ends)), np.full((len(ends), self.d), members))
+        self.seconds += time.perf_counter() - start
+        return ends
+
+    def varying(self) -> Coalitions:
+        """As the games."""
+        return self._games.varying()
+
+    def evaluator(self) -> PairEvaluator:
+        """As the games; counted and timed."""
+        evaluate = self._games.evaluator()
+
+        def values(rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
+            start = time.perf_counter()
+            out = evaluate(rows, coalitions)
+            self._count(rows, coalitions)
+            self.seconds += time.perf_counter() - start
+            return out
+
+        return values
+
+    def _count(self, rows: NDArray[np.int64], coalitions: Coalitions) -> None:
+        keys = coalition_keys(coalitions)
+        self._known.update(bytes([row]) + key for row, key in zip(rows.tolist(), keys, strict=True))

@@ -1,0 +1,152 @@
+"""Tables and pictures of the benchmark, from its lines alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sharpley_experiments.bench.measure import OURS
+from sharpley_experiments.common.style import (
+    BLUE,
+    DARK,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    YELLOW,
+    label_outer,
+    log_numbers,
+    new_figure,
+    panel_grid,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+HEADLINE = "gp"
+COLUMNS = 3  # of panels
+SHOWN_OURS = {"gp": ORANGE, "gp-unbiased": "#A00000", "regression": GREEN, "antithetic": DARK}
+PEER_COLOURS = (BLUE, SKY, PURPLE, YELLOW, "#44AA99", "#882255", "#999933", GREY)
+WANTED = {10: 2.0, 50: 4.0}  # times below the best peer
+
+
+def write(lines: DataFrame, out: Path, note: str) -> list[Path]:
+    """Write CSV, Markdown and the picture."""
+    out.mkdir(parents=True, exist_ok=True)
+    table, page, picture = out / "bench.csv", out / "bench.md", out / "bench.png"
+    lines.to_csv(table, index=False, float_format="%.4g", lineterminator="\n")
+    page.write_text(markdown(lines, note), encoding="utf-8")
+    draw(lines, "sharpley bench").savefig(picture, dpi=110)  # the page names the versions
+    return [table, page, picture]
+
+
+def markdown(lines: DataFrame, note: str) -> str:
+    """All tables."""
+    parts = [f"{note}\n", "### Against the best peer\n", headline_table(lines)]
+    for multiple in sorted(lines["multiple"].unique()):
+        parts += [f"### {multiple} d evaluations\n", error_table(lines[lines["multiple"] == multiple])]
+    parts += ["### Seconds for a row, without the game's\n", seconds_table(lines)]
+    return "\n".join(parts)
+
+
+def headline_table(lines: DataFrame) -> str:
+    """Gp and the best peer in every cell; the factor is bold where it is what was aimed at."""
+    text = [
+        "| game | d | evaluations | best peer | its error | gp | factor |",
+        "|---|--:|--:|---|--:|--:|--:|",
+    ]
+    for (game, d, multiple), group in lines.groupby(["game", "d", "multiple"], sort=False):
+        ours = group[group["method"] == HEADLINE]
+        peers = group[~group["method"].isin(OURS)]
+        if ours.empty or peers.empty:
+            continue
+        mine, best = ours.iloc[0], peers.loc[peers["error"].idxmin()]
+        factor = best["error"] / mine["error"]
+        shown = f"{factor:.1f} ({best['low'] / mine['high']:.1f} to {best['high'] / mine['low']:.1f})"
+        aim = WANTED.get(int(multiple))
+        if aim is not None:
+            shown = f"**{shown}**" if factor >= aim else f"{shown}, aim {aim:.0f}"
+        if mine["reference"] > mine["error"] / 4:
+            shown += ", at the reference's own error"
+        text.append(
+            f"| {game} | {d} | {int(multiple) * int(d) + 2} | {best['method']} | {best['error']:.1e} "
+            f"| {mine['error']:.1e} | {shown} |"
+        )
+    return "\n".join(text) + "\n"
+
+
+def error_table(lines: DataFrame) -> str:
+    """Relative errors of all methods in all games; the lowest of each column is bold."""
+    games = list(dict.fromkeys(lines["game"]))
+    best = lines.groupby("game")["error"].min()
+    text = ["| | " + " | ".join(games) + " |", "|---|" + "--:|" * len(games)]
+    cells = lines.set_index(["method", "game"])
+    for method in dict.fromkeys(lines["method"]):
+        shown = []
+        for game in games:
+            if (method, game) not in cells.index:
+                shown.append("–")
+                continue
+            cell = cells.loc[(method, game)]
+            value = f"{cell['error']:.1e} ±{(cell['high'] - cell['low']) / 2 / max(cell['error'], 1e-300):.0%}"
+            shown.append(f"**{value}**" if cell["error"] == best[game] else value)
+        text.append(f"| {method} | " + " | ".join(shown) + " |")
+    return "\n".join(text) + "\n"
+
+
+def seconds_table(lines: DataFrame) -> str:
+    """Own seconds of all methods, at 10 d and at 50 d evaluations."""
+    chosen = lines[lines["multiple"].isin(WANTED)]
+    columns = list(dict.fromkeys(zip(chosen["game"], chosen["multiple"], strict=True)))
+    cells = chosen.set_index(["method", "game", "multiple"])["own_seconds"]
+    text = [
+        "| | " + " | ".join(f"{game} {multiple} d" for game, multiple in columns) + " |",
+        "|---|" + "--:|" * len(columns),
+    ]
+    for method in dict.fromkeys(chosen["method"]):
+        shown = [f"{cells[key]:.3f}" if (key := (method, *column)) in cells.index else "–" for column in columns]
+        text.append(f"| {method} | " + " | ".join(shown) + " |")
+    return "\n".join(text) + "\n"
+
+
+def draw(lines: DataFrame, note: str) -> Figure:
+    """Error against evaluations, a panel for each game: ours as lines, peers dashed."""
+    games = list(dict.fromkeys(lines["game"]))
+    height = -(-len(games) // COLUMNS)
+    figure = new_figure("Error of Shapley values, relative to their mean square", note, (10.0, 3.0 * height + 0.8))
+    panels = panel_grid(figure, len(games), COLUMNS)
+    looks = _looks(lines)
+    for game, panel in zip(games, panels, strict=True):
+        _draw_game(panel, lines[lines["game"] == game], looks)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    label_outer(panels, COLUMNS, "evaluated coalitions", "relative error")
+    return figure
+
+
+def _looks(lines: DataFrame) -> dict[str, dict[str, Any]]:
+    """How each method is drawn."""
+    ours = {m: {"color": colour, "linewidth": 2.4 if m == HEADLINE else 1.4} for m, colour in SHOWN_OURS.items()}
+    peers = [m for m in dict.fromkeys(lines["method"]) if m not in OURS]
+    dashed = {
+        m: {"color": PEER_COLOURS[i % len(PEER_COLOURS)], "linestyle": "--", "linewidth": 1.0}
+        for i, m in enumerate(peers)
+    }
+    return ours | dashed
+
+
+def _draw_game(panel: Axes, lines: DataFrame, looks: dict[str, dict[str, Any]]) -> None:
+    for method, look in looks.items():
+        mine = lines[lines["method"] == method].sort_values("multiple")
+        if mine.empty:
+            continue
+        evaluations = mine["multiple"] * mine["d"] + 2
+        panel.plot(evaluations, mine["error"], marker="o", markersize=2.5, label=method, **look)
+        panel.fill_between(evaluations, mine["low"], mine["high"], color=look["color"], alpha=0.15, linewidth=0)
+    log_numbers(panel)
+    panel.set_yscale("log")
+    panel.set_title(f"{lines['game'].iloc[0]} (d = {lines['d'].iloc[0]})", fontsize=9)
+    panel.tick_params(which="both", labelsize=7)

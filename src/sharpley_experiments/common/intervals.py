@@ -1,0 +1,59 @@
+"""Means over trials, and ratios and differences of means, with 95% intervals of Student's t.
+
+Mean squared errors are positive, and vary in proportion to their size: their means and ratios are compared on the scale
+of logarithms. With two or three trials a bootstrap would take equal methods for different in a fifth of all cases.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sharpley._support.typing import Floats
+
+
+class Interval(NamedTuple):
+    """A mean, or a ratio or difference of means, and its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def mean_interval(values: Floats) -> Interval:
+    """Mean of independent trials that are positive."""
+    mean = float(np.mean(values))
+    half = _half_width([_relative_variance(values)], [len(values)])
+    return Interval(mean, mean * np.exp(-half), mean * np.exp(half))
+
+
+def ratio_interval(above: Floats, below: Floats) -> Interval:
+    """Ratio of the means of two methods' independent trials, which are positive."""
+    ratio = float(np.mean(above) / np.mean(below))
+    half = _half_width([_relative_variance(above), _relative_variance(below)], [len(above), len(below)])
+    return Interval(ratio, ratio * np.exp(-half), ratio * np.exp(half))
+
+
+def difference_interval(first: Floats, second: Floats) -> Interval:
+    """Difference of the means of two methods' independent trials."""
+    value = float(np.mean(first) - np.mean(second))
+    half = _half_width([float(np.var(x, ddof=1)) / len(x) for x in (first, second)], [len(first), len(second)])
+    return Interval(value, value - half, value + half)
+
+
+def _relative_variance(values: Floats) -> float:
+    """Of a mean, in units of its square: the variance of its logarithm."""
+    mean = np.mean(values)
+    return float(np.var(values, ddof=1) / mean**2 / len(values)) if mean else 0.0
+
+
+def _half_width(variances: list[float], counts: list[int]) -> float:
+    """Of the interval of a sum of means with these variances (Welch); none if they do not vary."""
+    from scipy.special import stdtrit
+
+    parts = np.array(variances)
+    if not parts.sum():
+        return 0.0
+    freedom = parts.sum() ** 2 / (parts**2 / (np.array(counts) - 1)).sum()
+    return float(stdtrit(freedom, 0.975) * np.sqrt(parts.sum()))

@@ -1,0 +1,118 @@
+"""Games of few players, whose coalitions are evaluated once, all of them, and then looked up."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.typing import Coalitions, Floats, Orderings
+from sharpley.estimators.exact import all_coalitions
+from sharpley.games.marginal.game import MarginalGame
+from sharpley.protocols import PairEvaluator, RowGames
+from sharpley_experiments.common.models import Task, margin
+from sharpley_experiments.common.quiet import estimated
+
+ENUMERABLE = 16  # players
+
+
+class NetworkGames(NamedTuple):
+    """The games of all rows, and their Shapley values if they are known."""
+
+    games: RowGames
+    exact: Floats | None
+    """(rows, d)."""
+
+
+def network_games(task: Task, kept: Path) -> NetworkGames:
+    """Games of explaining a neural network; with players few enough all values are kept in a file."""
+    games = MarginalGame(margin(task.model), task.background, task.rows)
+    if games.d > ENUMERABLE:
+        return NetworkGames(games, None)
+    looked_up = TableGames(all_values(games, kept))
+    exact = estimated(looked_up, "exact", 2**games.d, 0).values[:, :, 0]
+    return NetworkGames(looked_up, exact)
+
+
+def digest(task: Task) -> str:
+    """Of what a task's games depend on: the rows, the background, and what the model makes of them."""
+    arrays = (task.rows, task.background, margin(task.model)(np.concatenate([task.rows, task.background])))
+    return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
+
+
+class CallableGames(Protocol):
+    """Games of several rows that can be called with coalitions."""
+
+    @property
+    def d(self) -> int:
+        """Number of players."""
+
+    def __call__(self, coalitions: Coalitions) -> Floats:
+        """Values of coalitions (m, d): (rows, m)."""
+
+
+def all_values(games: CallableGames, kept: Path) -> Floats:
+    """Table of the values of all coalitions, see ``TableGames``; from a file if it is there, else kept in it."""
+    if not kept.exists():
+        coalitions = all_coalitions(games.d)
+        order = np.argsort(coalitions @ (2 ** np.arange(games.d)[::-1]))
+        write_arrays(kept, table=np.atleast_2d(games(coalitions[order])))
+    with np.load(kept) as arrays:
+        return np.asarray(arrays["table"])
+
+
+@final
+class TableGames:
+    """Games whose values are looked up; see ``sharpley.protocols.RowGames``.
+
+    Parameters
+    ----------
+    table : (rows, 2^d) float
+        The binary digits of a column's number are its coalition's members, the last player's the lowest.
+    varying : (rows, d) bool, optional
+        Players that may matter in each row; all by default.
+    """
+
+    is_scalar = True
+    pairs_per_call = 65_536
+    predictions_per_value = 1
+
+    def __init__(self, table: Floats, varying: Coalitions | None = None) -> None:
+        self._table = table
+        self.d = int(table.shape[1]).bit_length() - 1
+        self._digits = 2 ** np.arange(self.d)[::-1]
+        self._varying = np.ones((len(table), self.d), dtype=bool) if varying is None else varying
+
+    def endpoints(self) -> Floats:
+        """Values of the empty and of the full coalition."""
+        return self._table[:, [0, -1]][:, :, None]
+
+    def varying(self) -> Coalitions:
+        """Players that may matter."""
+        return self._varying
+
+    def evaluator(self) -> PairEvaluator:
+        """Look values up."""
+
+        def values(rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
+            return np.asarray(self._table[rows, coalitions @ self._digits][:, None])
+
+        return values
+
+    def contributions(self, orderings: Orderings) -> Floats:
+        """Contributions of players along each ordering, (rows, n, d)."""
+        walks = np.zeros((len(orderings), self.d + 1), dtype=np.int64)
+        np.cumsum(self._digits[orderings], axis=1, out=walks[:, 1:])
+        steps = np.diff(self._table[:, walks], axis=2)
+        return np.take_along_axis(steps, np.argsort(orderings, axis=1)[None], axis=2)
+
+
+def write_arrays(path: Path, **arrays: Any) -> None:
+    """Write a file under another name first: another process may be reading, or writing the same."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{np.random.default_rng().integers(2**62)}.npz")
+    np.savez(temporary, **arrays)
+    temporary.replace(path)

@@ -1,0 +1,127 @@
+"""The data sets' files as numbers: the public originals, and compact copies of them with the same rows in order."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Sequence
+from typing import IO, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.typing import Floats
+
+Table: TypeAlias = tuple[Floats, Floats, tuple[str, ...]]
+"""X, y and the names of X's columns."""
+
+ADULT = (
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
+    *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country"),
+)
+ADULT_WORDS = {
+    *("workclass", "education", "marital-status", "occupation"),
+    *("relationship", "race", "sex", "native-country"),
+}
+BANK_WORDS = {"job", "marital", "education", "default", "housing", "loan", "contact", "month", "poutcome"}
+HOUSING = ("MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude")
+YEAR = (*(f"TimbreAvg{i}" for i in range(1, 13)), *(f"TimbreCov{i}" for i in range(1, 79)))
+YEARS = (1922, 2011)
+
+
+def adult(train: IO[bytes], test: IO[bytes]) -> Table:
+    """``adult.data``, then ``adult.test``, whose first line is a comment and whose labels end with a dot."""
+    rows = [row for stream in (train, test) for row in _rows(stream.read()) if len(row) > 1]
+    if {len(row) for row in rows} != {len(ADULT) + 1}:
+        raise ValueError(f"expected {len(ADULT) + 1} values a line")
+    return _adult(rows)
+
+
+def adult_copy(stream: IO[bytes]) -> Table:
+    """One gzipped CSV file with a header, of training and test rows."""
+    header, *rows = _rows(gzip.decompress(stream.read()))
+    at = [header.index(name) for name in (*ADULT, "y")]
+    return _adult([[row[i] for i in at] for row in rows])
+
+
+def _adult(rows: list[list[str]]) -> Table:
+    """Numbers first, then an indicator for each level ("?" is one), without the very last: the paper's 107 columns."""
+    *columns, labels = zip(*rows, strict=True)
+    table = dict(zip(ADULT, columns, strict=True))
+    names = [name for name in ADULT if name not in ADULT_WORDS]
+    blocks = [_numbers([table[name] for name in names])]
+    for name in (name for name in ADULT if name in ADULT_WORDS):
+        levels, codes = np.unique(table[name], return_inverse=True)
+        blocks.append(np.eye(len(levels))[codes])
+        names += [f"{name}_{level}" for level in levels]
+    is_positive = [label in (">50K", ">50K.", "1") for label in labels]
+    return np.hstack(blocks)[:, :-1].copy(), np.array(is_positive, dtype=np.float64), tuple(names[:-1])
+
+
+def bank(stream: IO[bytes]) -> Table:
+    """``bank-full.csv``, which is separated by semicolons."""
+    return _bank(_rows(stream.read(), ";"))
+
+
+def bank_copy(stream: IO[bytes]) -> Table:
+    """The same, gzipped and separated by commas, with 0 and 1 for no and yes."""
+    return _bank(_rows(gzip.decompress(stream.read())))
+
+
+def _bank(rows: list[list[str]]) -> Table:
+    """Words become the codes of their sorted levels."""
+    names, *rows = rows
+    *columns, answers = zip(*rows, strict=True)
+    numbers = [
+        np.unique(column, return_inverse=True)[1] if name in BANK_WORDS else column
+        for name, column in zip(names[:-1], columns, strict=True)
+    ]
+    is_yes = [answer in ("yes", "1") for answer in answers]
+    return _numbers(numbers), np.array(is_yes, dtype=np.float64), tuple(names[:-1])
+
+
+def housing(stream: IO[bytes]) -> Table:
+    """``cal_housing.data``, with rooms, bedrooms and people per household and values in 100,000, as in scikit-learn."""
+    raw = np.loadtxt(stream, delimiter=",", ndmin=2)
+    longitude, latitude, age, rooms, bedrooms, population, households, income, value = raw.T
+    columns = (income, age, rooms / households, bedrooms / households, population, population / households)
+    return np.column_stack([*columns, latitude, longitude]), value / 100_000, HOUSING
+
+
+def housing_copy(stream: IO[bytes]) -> Table:
+    """Arrays X and y."""
+    return (*_arrays(stream), HOUSING)
+
+
+def year(stream: IO[bytes]) -> Table:
+    """``YearPredictionMSD.txt``: the year, then 90 numbers."""
+    raw = np.loadtxt(stream, delimiter=",", ndmin=2)
+    y = raw[:, 0].copy()
+    if not np.isfinite(raw).all() or y.min() < YEARS[0] or y.max() > YEARS[1]:
+        raise ValueError(f"expected numbers and, first, years from {YEARS[0]} to {YEARS[1]}")
+    return np.ascontiguousarray(raw[:, 1:]), y, YEAR
+
+
+def year_copy(stream: IO[bytes]) -> Table:
+    """Arrays X and y: a sample of the rows."""
+    return (*_arrays(stream), YEAR)
+
+
+def _rows(content: bytes, separator: str = ",") -> list[list[str]]:
+    """Lines of separated values, without blanks around them; empty lines are left out."""
+    lines = io.StringIO(content.decode(), newline="")
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    return [[value.strip() for value in row] for row in reader if row]
+
+
+def _numbers(columns: Sequence[Sequence[str] | NDArray[Any]]) -> Floats:
+    return np.column_stack([np.asarray(column).astype(np.float64) for column in columns])
+
+
+def _arrays(stream: IO[bytes]) -> tuple[Floats, Floats]:
+    with np.load(stream, allow_pickle=False) as archive:
+        x, y = np.ascontiguousarray(archive["X"], dtype=np.float64), archive["y"].astype(np.float64)
+    if x.ndim != 2:
+        raise ValueError("its array X is no table")
+    return x, y

@@ -1,0 +1,40 @@
+"""The paper's experiments: every figure and table is an ``Exhibit``, listed by ``all_exhibits``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sharpley_experiments.paper.exhibits import Exhibit
+
+ORDER = (
+    "cayley-graph-3",
+    "cayley-graph-4",
+    "voronoi-cells",
+    "orthogonal-codes",
+    "kendall-distribution",
+    "kendall-bounds",
+    "sobol-sphere",
+    "sobol-histogram",
+    "complexity",
+    "datasets",
+    "existing-gbdt",
+    "proposed-gbdt",
+    "proposed-mlp",
+    "table-discrepancy",
+    "lambda-gbdt",
+    "lambda-mlp",
+    "argmax-samples",
+    "kernels",
+)
+"""Names as they follow each other in the paper."""
+
+
+def all_exhibits() -> dict[str, Exhibit]:
+    """Every figure and table of the paper by its name, in the paper's order."""
+    from sharpley_experiments.paper.evaluation import CURVES
+    from sharpley_experiments.paper.geometry import GEOMETRY
+    from sharpley_experiments.paper.tables import TABLES
+
+    found = {**GEOMETRY, **TABLES, **CURVES}
+    return {name: found[name] for name in sorted(found, key=ORDER.index)}

@@ -1,0 +1,89 @@
+"""What the experiments are made of: seeds, sizes, parameters."""
+
+from __future__ import annotations
+
+from sharpley_experiments.paper.exhibits import Preset
+
+CURVE_SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+"""Numbers of orderings in the figures of the evaluation."""
+
+SCALES = (1, 2, 4, 8, 16, 32)
+"""Values of λ in the appendix."""
+
+HERDED = 100
+"""Orderings in the figures about λ."""
+
+CANDIDATES = (5, 10, 25, 50)
+"""Numbers of candidates for herding in the appendix; everywhere else they are the samplers' default, 25."""
+
+TABLE_PLAYERS, TABLE_SIZES = (10, 50, 200), (10, 100, 1000)
+"""Players and orderings in the table of discrepancies."""
+
+TIMED_PLAYERS = (10, 50)
+"""Players where times are measured."""
+
+TIMED_FROM = {"monte-carlo": 2000, "antithetic": 2000, "orthogonal": 1000, "sobol": 1000, "herding": 256, "sbq": 128}
+"""Smallest numbers of orderings whose time is measured."""
+
+PRESETS: dict[str, Preset] = {
+    preset.name: preset
+    for preset in (
+        Preset(
+            "quick",
+            n_pairs=5_000,
+            n_scatter=1_000,
+            n_bases=100,
+            n_scrambles=5,
+            n_rows=2,
+            n_background=20,
+            n_train=500,
+            n_trials=2,
+            n_network_trials=4,
+            n_few_players=100,
+            n_many_players=20,
+            n_network=10,
+            table_d=50,
+            table_n=100,
+            n_doublings=2,
+            n_repetitions=2,
+        ),
+        Preset(
+            "laptop",
+            n_pairs=50_000,
+            n_scatter=5_000,
+            n_bases=500,
+            n_scrambles=25,
+            n_rows=10,
+            n_background=100,
+            n_train=10**9,
+            n_trials=25,
+            n_network_trials=10,
+            n_few_players=1000,
+            n_many_players=200,
+            n_network=20,
+            table_d=200,
+            table_n=1_000,
+            n_doublings=5,
+            n_repetitions=3,
+        ),
+        Preset(
+            "paper",
+            n_pairs=500_000,
+            n_scatter=20_000,
+            n_bases=2_000,
+            n_scrambles=50,
+            n_rows=10,
+            n_background=100,
+            n_train=10**9,
+            n_trials=25,
+            n_network_trials=25,
+            n_few_players=5000,
+            n_many_players=1000,
+            n_network=100,
+            table_d=200,
+            table_n=1_000,
+            n_doublings=5,
+            n_repetitions=7,
+        ),
+    )
+}

@@ -1,0 +1,108 @@
+"""Errors against marginal evaluations, a panel for each data set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sharpley_experiments.common.intervals import mean_interval
+from sharpley_experiments.common.style import DARK, GREY, SERIES, label_outer, log_numbers, new_figure, panel_grid
+from sharpley_experiments.paper.evaluation.compare import chosen_reference, datasets_of, named
+from sharpley_experiments.paper.evaluation.series import BEYOND
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+COLUMNS = 3
+BASELINE = "antithetic"
+
+
+def draw_curves(table: DataFrame, note: str, *, title: str, series: tuple[str, ...]) -> Figure:
+    """Mean squared errors with 95% intervals; what goes beyond the paper is dashed."""
+    looks = _looks(series)
+
+    def draw_panel(panel: Axes, mine: DataFrame) -> None:
+        for line in series:
+            _draw_line(panel, mine[mine["series"] == line], "marginal_evals", line, looks[line])
+        log_numbers(panel)
+        panel.set_yscale("log")
+
+    return _panels(table, note, title, "marginal evaluations for a row", draw_panel)
+
+
+def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
+    """Error against λ."""
+
+    def draw_panel(panel: Axes, mine: DataFrame) -> None:
+        scales = mine.assign(scale=mine["series"].str.removeprefix("λ = ").astype(float))
+        _draw_line(panel, scales, "scale", "mean squared error of herding", {"color": SERIES[0]})
+        log_numbers(panel, base=2)
+        panel.set_ylim(bottom=0)
+        panel.yaxis.set_major_formatter(lambda value, _: f"{value:.1e}" if value else "0")
+
+    return _panels(table, note, title, "λ", draw_panel)
+
+
+def _panels(table: DataFrame, note: str, title: str, xlabel: str, draw_panel: Any) -> Figure:
+    table = chosen_reference(table)
+    names = datasets_of(table)
+    height = -(-len(names) // COLUMNS)
+    figure = new_figure(title, note, (10.0, 3.1 * height + 0.8))
+    panels = panel_grid(figure, len(names), COLUMNS)
+    for name, panel in zip(names, panels, strict=True):
+        mine = table[table["dataset"] == name]
+        draw_panel(panel, mine)
+        herded = f", n = {mine['n'].iloc[0]}" if mine["n"].nunique() == 1 else ""
+        against = "" if mine["reference"].iloc[0] == "exact" else "\nerrors against the mean"
+        panel.set_title(f"{named(mine, name)}, d = {mine['d'].iloc[0]}{herded}{against}", fontsize=9)
+        panel.tick_params(which="both", labelsize=7)
+    labelled = {
+        label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=8)
+    label_outer(panels, COLUMNS, xlabel, "mean squared error")
+    return figure
+
+
+def _looks(series: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """The paper's methods in colours, its baseline in black, ours dashed."""
+    coloured = [line for line in series if line not in (*BEYOND, BASELINE)]
+    looks: dict[str, dict[str, Any]] = {line: {"color": SERIES[i % len(SERIES)]} for i, line in enumerate(coloured)}
+    looks[BASELINE] = {"color": DARK, "linewidth": 2.0}
+    for line, (colour, dashes) in zip(BEYOND, ((DARK, ":"), (GREY, "--"), ("#A00000", "--")), strict=True):
+        looks[line] = {"color": colour, "linestyle": dashes}
+    return looks
+
+
+def _draw_line(panel: Axes, mine: DataFrame, x: str, label: str, look: dict[str, Any]) -> None:
+    if mine.empty:
+        return
+    points = [(value, mean_interval(group["mse"].to_numpy())) for value, group in mine.groupby(x)]
+    at, intervals = zip(*points, strict=True)
+    panel.plot(at, [i.value for i in intervals], marker="o", markersize=2.5, label=label, **{"linewidth": 1.3, **look})
+    panel.fill_between(
+        at, [i.low for i in intervals], [i.high for i in intervals], color=look["color"], alpha=0.18, linewidth=0
+    )
+
+
+def means_table(table: DataFrame, *, series: tuple[str, ...]) -> DataFrame:
+    """Mean errors at the largest number of orderings that all lines of a data set have."""
+    import pandas as pd
+
+    table = chosen_reference(table)
+    lines = []
+    for name in datasets_of(table):
+        mine = table[table["dataset"] == name]
+        there = [line for line in series if (mine["series"] == line).any()]
+        n = max(set.intersection(*(set(mine[mine["series"] == line]["n"]) for line in there)))
+        cells = {line: _cell(mine[(mine["series"] == line) & (mine["n"] == n)]) for line in there}
+        lines.append({"data set": named(mine, name), "n": n, **{line: cells.get(line, "–") for line in series}})
+    return pd.DataFrame(lines)
+
+
+def _cell(mine: DataFrame) -> str:
+    interval = mean_interval(mine["mse"].to_numpy())
+    if interval.value == 0.0:
+        return "0"
+    return f"{interval.value:.2e} ± {(interval.high - interval.low) / 2 / interval.value:.0%}"

@@ -1,0 +1,76 @@
+"""What a folder of results holds: which exhibits, made when, how large, with which versions, in how many seconds."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sharpley import __version__
+from sharpley_experiments.common.versions import installed_version
+
+NAME = "manifest.json"
+LIBRARIES = ("numpy", "scipy", "xgboost", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Record:
+    """How one exhibit was made.
+
+    Attributes
+    ----------
+    preset : str
+    seconds : float
+        Of the longest run with these settings: later ones find cells stored, and are no measure.
+    date : str
+        When it was finished.
+    made_with : dict of str
+        Versions and machine.
+    error : str
+        Why it could not be made; empty if it was.
+    """
+
+    preset: str
+    seconds: float
+    date: str
+    made_with: dict[str, str]
+    error: str = ""
+
+
+def environment() -> dict[str, str]:
+    """Versions of what results depend on, and the machine."""
+    found = {"sharpley": __version__, **{library: installed_version(library) for library in LIBRARIES}}
+    return {**found, "python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
+
+
+def new_record(preset: str, seconds: float, error: str, earlier: Record | None) -> Record:
+    """A record of what was made now."""
+    made_with = environment()
+    if earlier and not earlier.error and (earlier.preset, earlier.made_with) == (preset, made_with):
+        seconds = max(seconds, earlier.seconds)
+    date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return Record(preset, round(seconds, 2), date, made_with, error)
+
+
+def read(folder: Path) -> dict[str, Record]:
+    """Records of what the folder holds, by exhibit; none if there is no manifest that can be read."""
+    try:
+        stored = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        return {name: Record(**record) for name, record in stored["exhibits"].items()}
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def write(folder: Path, records: dict[str, Record], last: Record) -> None:
+    """Write all records; ``last`` says when, and with what, the folder was last added to."""
+    content = {
+        "preset": last.preset,
+        "date": last.date,
+        "made_with": last.made_with,
+        "exhibits": {name: asdict(record) for name, record in records.items()},
+    }
+    temporary = folder / f".{NAME}"
+    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    temporary.replace(folder / NAME)  # never half a manifest, even if the run is killed

@@ -1,0 +1,250 @@
+"""One page with the paper's claims, figures and tables as they were found here; it needs no other file, no network."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from sharpley_experiments.paper.exhibits import Exhibit, Finding, Verdict
+from sharpley_experiments.paper.manifest import Record
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# Class and sign of each verdict: told by sign and words as well as by colour.
+SIGNS: dict[Verdict, tuple[str, str]] = {
+    "holds": ("yes", "✓"),
+    "holds in part": ("part", "◐"),
+    "does not hold": ("no", "✗"),
+    "undecided": ("open", "?"),
+}
+NUMBER = re.compile(r"[−+-]?[\d.,]+( ?%)?([eE][+-]?\d+)?( ?± ?[\d.,eE+-]+)?|–|")
+QUIET = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"  # no button that uploads a figure
+SCALE = 96 / 150 * 1.15  # pixels of a picture to those of a page, a little larger than in print
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the page shows of one exhibit: an error, and what there is, perhaps of an earlier run, of the rest."""
+
+    exhibit: Exhibit
+    record: Record
+    error: str = ""
+    picture: bytes | None = None
+    table: DataFrame | None = None
+    fragment: str | None = None
+    findings: tuple[Finding, ...] = ()
+    n_rows: int = 0
+
+
+def page(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
+    """The whole page.
+
+    Parameters
+    ----------
+    sections : sequence of Section
+    last : Record
+        Of the exhibit that was made last: its date and versions are the page's.
+    n_exhibits : int
+        How many there are in all, made or not.
+    """
+    template = Template(files("sharpley_experiments.paper").joinpath("report_page.html").read_text(encoding="utf-8"))
+    with_fragments = any(section.fragment for section in sections)
+    return template.substitute(
+        plotly=f"<script>{_plotly()}\n{QUIET}</script>" if with_fragments else "",
+        facts=_facts(sections, last, n_exhibits),
+        failures=_failures(sections),
+        contents="\n".join(_content(section) for section in sections),
+        claims=_claims(sections),
+        sections="\n".join(_section(section, last) for section in sections),
+    )
+
+
+def duration(seconds: float) -> str:
+    """Seconds for readers: "0.4 s", "25 s", "3 min 20 s", "1 h 5 min"."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def verdict_counts(sections: Sequence[Section]) -> str:
+    """Such as "5 hold, 1 in part, 2 do not hold, 0 undecided"."""
+    counts = _counted(sections)
+    words = {"holds": "hold", "holds in part": "in part", "does not hold": "do not hold", "undecided": "undecided"}
+    return ", ".join(f"{counts[verdict]} {words[verdict]}" for verdict in SIGNS)
+
+
+def _counted(sections: Sequence[Section]) -> Counter[Verdict]:
+    return Counter(finding.verdict for section in sections for finding in section.findings)
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    text: str = get_plotlyjs()
+    return text
+
+
+def _facts(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
+    presets = sorted({section.record.preset for section in sections})
+    made = sum(section.n_rows > 0 for section in sections)
+    shown = {
+        "Preset": " and ".join(presets) + (" (each figure says which)" if len(presets) > 1 else ""),
+        "Figures and tables": f"{made} of {n_exhibits}",
+        "Time": duration(sum(section.record.seconds for section in sections)),
+        "Date": last.date,
+        "Made with": made_with(last),
+    }
+    return "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in shown.items())
+
+
+def _prose(text: str) -> str:
+    """Text of a page in which equations are not broken."""
+    return escape(text).replace(" = ", "&nbsp;=&nbsp;")
+
+
+def made_with(record: Record) -> str:
+    """Versions and machine in a line."""
+    return ", ".join(f"{name} {value}" if name != "platform" else value for name, value in record.made_with.items())
+
+
+def _failures(sections: Sequence[Section]) -> str:
+    failed = [section.exhibit.name for section in sections if section.error]
+    if not failed:
+        return ""
+    links = ", ".join(f'<a href="#{escape(name)}">{escape(name)}</a>' for name in failed)
+    return (
+        f'<p class="error" role="alert"><strong>Could not be made:</strong> {links}. The reasons are given there.</p>'
+    )
+
+
+def _content(section: Section) -> str:
+    exhibit = section.exhibit
+    mark = ' <span class="failed">failed</span>' if section.error else ""
+    return f'<li><a href="#{escape(exhibit.name)}">{_prose(exhibit.title)}</a>{mark}</li>'
+
+
+def _badge(verdict: Verdict) -> str:
+    kind, sign = SIGNS[verdict]
+    return f'<span class="badge {kind}"><span aria-hidden="true">{sign}</span> {verdict}</span>'
+
+
+def _claim_id(section: Section, k: int) -> str:
+    return escape(f"claim-{section.exhibit.name}-{k}")
+
+
+def _claims(sections: Sequence[Section]) -> str:
+    """Buttons that count the verdicts and choose among them, and the list. They work without a script."""
+    counts = _counted(sections)
+    if not counts:
+        return "<p>None of these figures and tables tests a claim.</p>"
+    kinds = [("all", f"All {counts.total()}"), *((SIGNS[v][0], f"{SIGNS[v][1]} {v} {counts[v]}") for v in SIGNS)]
+    buttons = "".join(
+        f'<input type="radio" name="show" id="show-{kind}"{" checked" if kind == "all" else ""}>'
+        f'<label class="{kind}" for="show-{kind}">{text}</label>'
+        for kind, text in kinds
+    )
+    items = "\n".join(
+        f'<li class="{SIGNS[found.verdict][0]}" id="{_claim_id(section, k)}">{_badge(found.verdict)}'
+        f"<div><p>{_prose(found.claim)}</p><p class=soft>{_prose(found.evidence)} <span aria-hidden=true>→</span>&nbsp;"
+        f'<a href="#{escape(section.exhibit.name)}">{escape(section.exhibit.name)}</a></p></div></li>'
+        for section in sections
+        for k, found in enumerate(section.findings)
+    )
+    return f'{buttons}\n<ul class="claims">\n{items}\n</ul>'
+
+
+def _section(section: Section, last: Record) -> str:
+    name = escape(section.exhibit.name)
+    body = _body(section)
+    if section.error:
+        earlier = " What is shown was made earlier." if section.n_rows else ""
+        body = f'<p class="error">Could not be made: {_prose(section.error)}{earlier}</p>\n{body}'
+    return (
+        f'<section class="card exhibit" id="{name}">\n<h2>{_prose(section.exhibit.title)}</h2>\n'
+        f'<p><span class="who">The paper</span> {_prose(section.exhibit.paper)}</p>\n'
+        f'{body}\n<p class="soft made">{_made(section, last)}</p>\n</section>'
+    )
+
+
+def _body(section: Section) -> str:
+    return "\n".join(part for part in (_figure(section), _table(section.table), _tested(section)) if part)
+
+
+def _figure(section: Section) -> str:
+    """The picture; beside a fragment it is for printing, and for browsers that cannot show the fragment."""
+    image = _image(section) if section.picture else ""
+    if section.fragment:
+        hint = "Drag to turn it, scroll or pinch to come nearer."
+        turn = f'<div class="turn"><p class="soft">{hint}</p>{section.fragment}</div>'
+        return f'<figure class="turnable">{turn}{image}</figure>'
+    return f"<figure>{image}</figure>" if image else ""
+
+
+def _image(section: Section) -> str:
+    picture = section.picture or b""
+    width, height = (round(SCALE * int.from_bytes(picture[at : at + 4])) for at in (16, 20))  # as PNG has them
+    return (
+        f'<img class="static" width="{width}" height="{height}" alt="{escape(section.exhibit.title)}" '
+        f'src="data:image/png;base64,{b64encode(picture).decode()}">'
+    )
+
+
+def _table(table: DataFrame | None) -> str:
+    if table is None:
+        return ""
+    rows = [[cell_text(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    aligned = [_kind([row[j] for row in rows]) for j in range(table.shape[1])]
+    head = "".join(f"<th{kind}>{escape(str(name))}</th>" for name, kind in zip(table.columns, aligned, strict=True))
+    body = "\n".join(
+        "<tr>" + "".join(f"<td{kind}>{escape(text)}</td>" for text, kind in zip(row, aligned, strict=True)) + "</tr>"
+        for row in rows
+    )
+    # Focus lets the keyboard scroll a table that is wider than the screen.
+    return (
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
+    )
+
+
+def _kind(column: list[str]) -> str:
+    """Numbers are aligned to the right, sentences may be broken."""
+    if all(NUMBER.fullmatch(text) for text in column):
+        return ' class="num"'
+    return ' class="long"' if max(map(len, column)) > 32 else ""
+
+
+def cell_text(value: Any) -> str:
+    """A cell as text; nothing, however pandas writes it, is a dash."""
+    return "–" if value is None or value != value else str(value)
+
+
+def _tested(section: Section) -> str:
+    items = "".join(
+        f'<li>{_badge(found.verdict)} <a href="#{_claim_id(section, k)}">{_prose(found.claim)}</a></li>'
+        for k, found in enumerate(section.findings)
+    )
+    return f'<p class="who">Claims tested here</p><ul class="tested">{items}</ul>' if items else ""
+
+
+def _made(section: Section, last: Record) -> str:
+    record, name = section.record, escape(section.exhibit.name)
+    parts = [f"<code>{name}</code>", f"preset {escape(record.preset)}", duration(record.seconds), escape(record.date)]
+    if record.made_with != last.made_with:
+        parts.append(f"made with {escape(made_with(record))}")
+    if section.n_rows:
+        parts.append(f'<a href="tables/{name}.csv">table as CSV ({section.n_rows:,} rows)</a>')
+    if section.picture:
+        parts.append(f'<a href="figures/{name}.png">figure as PNG</a>')
+    return " · ".join(parts)

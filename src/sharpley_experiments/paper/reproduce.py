@@ -1,0 +1,185 @@
+"""Run exhibits of the paper, one after the other, and make the page that shows them all.
+
+A folder of results holds ``tables/NAME.csv``, ``figures/NAME.png``, ``cells/`` (what an interrupted run need not
+compute again), ``manifest.json``, ``report.html``, and its content as Markdown in ``summary.md``. The page shows
+everything in the folder, so that exhibits may be made at different times, and one that failed can be made later.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.console import Console
+
+from sharpley._support.checks import check_choice
+from sharpley_experiments.paper import all_exhibits, manifest
+from sharpley_experiments.paper.constants import PRESETS
+from sharpley_experiments.paper.exhibits import Context, Exhibit
+from sharpley_experiments.paper.manifest import Record
+from sharpley_experiments.paper.report import Section, duration, page, verdict_counts
+from sharpley_experiments.paper.summary import summary
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+EVERYTHING = "all"
+PAGE = "report.html"
+NEEDED = ("pandas", "matplotlib", "plotly", "xgboost")
+EXPECTED = (ValueError, OSError, ImportError)  # their messages say what to do; others are defects
+DPI = 150
+
+
+class Outcome(NamedTuple):
+    """The page, and why exhibits are missing in it, by their names."""
+
+    page: Path
+    failed: dict[str, str]
+
+
+def reproduce(
+    names: Sequence[str],
+    out: Path,
+    *,
+    preset: str = "laptop",
+    jobs: int = 1,
+    data: Path | None = None,
+    registry: Mapping[str, Exhibit] | None = None,
+) -> Outcome:
+    """Make exhibits and the page; one that fails does not keep the others from being made.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of exhibits, or "all".
+    out : Path
+        Folder for results; finished cells in it are not computed again.
+    preset : str
+        "quick", "laptop" or "paper".
+    jobs : int
+        Processes; -1 for one on each core.
+    data : Path, optional
+        Folder with data sets; None to download them.
+    registry : mapping of str to Exhibit, optional
+        What there is to be made; ``all_exhibits()`` by default.
+    """
+    registry = all_exhibits() if registry is None else registry
+    wanted = chosen(names, registry)
+    context = _context(out, preset, jobs, data)
+    for folder in ("tables", "figures"):
+        (out / folder).mkdir(parents=True, exist_ok=True)
+    console = Console(highlight=False, soft_wrap=True)
+    records = manifest.read(out)
+    start = time.perf_counter()
+    for k, exhibit in enumerate(wanted, start=1):
+        console.print(f"[bold cyan]{k} of {len(wanted)}[/] [bold]{exhibit.name}[/]", end=": ")
+        console.print(exhibit.title, markup=False)
+        last = _make(exhibit, context, out, records.get(exhibit.name))
+        records[exhibit.name] = last
+        manifest.write(out, {name: records[name] for name in [*registry, *records] if name in records}, last)
+        state = "[red]failed[/]" if last.error else "done"
+        console.print(f"  {state}, {duration(time.perf_counter() - start)} since the start", style="dim")
+    sections = write_page(out, last, registry)
+    console.print(f"Claims of the paper: {verdict_counts(sections)}")
+    made_now = {exhibit.name for exhibit in wanted}
+    return Outcome(out / PAGE, {s.exhibit.name: s.error for s in sections if s.error and s.exhibit.name in made_now})
+
+
+def write_page(out: Path, last: Record, registry: Mapping[str, Exhibit]) -> list[Section]:
+    """Write the page, and its content as Markdown, of what there is in a folder; ``last`` was made last."""
+    records = manifest.read(out)
+    sections = [_section(registry[name], records[name], out) for name in registry if _is_there(name, records, out)]
+    (out / PAGE).write_text(page(sections, last, len(registry)), encoding="utf-8")
+    (out / "summary.md").write_text(summary(sections, last), encoding="utf-8")
+    return sections
+
+
+def chosen(names: Sequence[str], registry: Mapping[str, Exhibit]) -> list[Exhibit]:
+    """The exhibits of these names, each once, in the registry's order."""
+    if not names:
+        raise ValueError("give the names of exhibits, or all")
+    for name in names:
+        check_choice("exhibit", name, (EVERYTHING, *registry))
+    return [exhibit for name, exhibit in registry.items() if name in names or EVERYTHING in names]
+
+
+def _context(out: Path, preset: str, jobs: int, data: Path | None) -> Context:
+    check_choice("preset", preset, PRESETS)
+    if jobs == 0:
+        raise ValueError("jobs must be at least 1, or -1 for one process on each core, got 0")
+    if data is not None and not data.is_dir():
+        raise FileNotFoundError(f"no folder {data} with data sets; leave out --data to download them")
+    missing = [library for library in NEEDED if find_spec(library) is None]
+    if missing:
+        raise ImportError(f"experiments need {', '.join(missing)}: pip install 'sharpley[experiments]'")
+    return Context(PRESETS[preset], out / "cells", None if data is None else data.resolve(), jobs)
+
+
+def _make(exhibit: Exhibit, context: Context, out: Path, earlier: Record | None) -> Record:
+    """Compute one exhibit and write its table and figure; the record says whether that worked."""
+    start, error = time.perf_counter(), ""
+    try:
+        table = exhibit.compute(context)
+        if not len(table):
+            raise ValueError("the run gave a table without rows")
+        figure = exhibit.draw(table, f"preset: {context.preset.name}") if exhibit.draw else None
+        table.to_csv(_table_path(out, exhibit.name), index=False, lineterminator="\n")
+        if figure is not None:
+            # Without the library's version in the file, equal pictures are equal files.
+            figure.savefig(out / "figures" / f"{exhibit.name}.png", dpi=DPI, metadata={"Software": None})
+    except Exception as problem:  # whatever it is, the other exhibits are still to be made
+        error = _told(problem)
+        if earlier is not None and _table_path(out, exhibit.name).exists():
+            return replace(earlier, error=error)  # what was made earlier is still there
+    return manifest.new_record(context.preset.name, time.perf_counter() - start, error, earlier)
+
+
+def _told(problem: Exception) -> str:
+    """Show an error in the terminal, and return its message for the page."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    if isinstance(problem, EXPECTED) and str(problem):
+        message = str(problem)
+    else:
+        message = f"{type(problem).__name__}: {problem}"
+        console.print("".join(traceback.format_exception(problem)).rstrip(), markup=False)
+    console.print(f"  {message}", markup=False, style="red")
+    return message
+
+
+def _is_there(name: str, records: Mapping[str, Record], out: Path) -> bool:
+    return name in records and (bool(records[name].error) or _table_path(out, name).exists())
+
+
+def _section(exhibit: Exhibit, record: Record, out: Path) -> Section:
+    """What the page shows of an exhibit, from the files: the same whether it was made now or earlier."""
+    if not _table_path(out, exhibit.name).exists():
+        return Section(exhibit, record, error=record.error)
+    try:
+        table = _read_table(_table_path(out, exhibit.name))
+        return Section(
+            exhibit,
+            record,
+            error=record.error,
+            picture=(out / "figures" / f"{exhibit.name}.png").read_bytes() if exhibit.draw else None,
+            table=exhibit.tabulate(table) if exhibit.tabulate else None,
+            fragment=exhibit.interactive(table) if exhibit.interactive else None,
+            findings=tuple(exhibit.findings(table)),
+            n_rows=len(table),
+        )
+    except Exception as problem:  # as above
+        return Section(exhibit, record, error=_told(problem))
+
+
+def _table_path(out: Path, name: str) -> Path:
+    return out / "tables" / f"{name}.csv"
+
+
+def _read_table(path: Path) -> DataFrame:
+    import pandas as pd
+
+    return pd.read_csv(path, engine="python")  # the one that reads floats to the last digit in any pandas

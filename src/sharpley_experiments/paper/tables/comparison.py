@@ -1,0 +1,64 @@
+"""Comparisons of mean discrepancies.
+
+Means are compared by Welch's test: a comparison is decided if the 95% interval of the difference is on one side of 0.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from sharpley._support.typing import Floats
+from sharpley_experiments.common.intervals import difference_interval
+from sharpley_experiments.paper.exhibits import Verdict, verdict
+
+Settings: TypeAlias = dict[tuple[int, int], dict[str, Floats]]
+"""Discrepancies of all trials by (d, n), then by method."""
+
+SHOWN = 6
+"""Comparisons that are named in evidence."""
+
+
+class Tally(NamedTuple):
+    """Comparisons that agree with a claim, contradict it, or decide nothing; the last two by name."""
+
+    agree: int
+    against: list[str]
+    undecided: list[str]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of all comparisons."""
+        return verdict(self.agree, len(self.against), len(self.undecided))
+
+    @staticmethod
+    def of(parts: Sequence[Tally]) -> Tally:
+        """All comparisons of several tallies."""
+        return Tally(
+            sum(part.agree for part in parts),
+            [name for part in parts for name in part.against],
+            [name for part in parts for name in part.undecided],
+        )
+
+    def __str__(self) -> str:
+        text = f"{self.agree} of {self.agree + len(self.against) + len(self.undecided)} comparisons agree"
+        for what, names in (("against", self.against), ("undecided", self.undecided)):
+            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+            text += f"; {what}: {', '.join(names[:SHOWN])}{more}" if names else ""
+        return text
+
+
+def tally(settings: Settings, lower: tuple[str, ...], higher: tuple[str, ...]) -> Tally:
+    """Compare each method of ``lower`` with each of ``higher`` in each setting."""
+    agree = 0
+    against: list[str] = []
+    undecided: list[str] = []
+    for (d, n), samples in settings.items():
+        for low, high in itertools.product(lower, higher):
+            gap = difference_interval(samples[low], samples[high])
+            if gap.high < 0:
+                agree += 1
+            else:
+                (against if gap.low > 0 else undecided).append(f"{low}–{high} (d = {d}, n = {n})")
+    return Tally(agree, against, undecided)

@@ -1,0 +1,92 @@
+"""What "auto" stands for, and what is said of it."""
+
+import time
+
+import numpy as np
+import pytest
+
+from sharpley import Explainer, shapley_values
+from sharpley.engine import timing as clock
+from sharpley.engine.auto import Problem, choose
+from sharpley.engine.timing import EstimatorTimeWarning
+from sharpley.games import UnanimitySum
+
+GAME = UnanimitySum.random(14, n_terms=40, max_order=4, rng=0)
+
+
+@pytest.mark.parametrize(
+    ("problem", "method"),
+    [
+        (Problem(d=10, budget=1024), "exact"),
+        (Problem(d=10, budget=1024, may_stop=True), "gp"),
+        (Problem(d=10, budget=1023), "gp"),
+        (Problem(d=10, budget=26), "gp"),
+        (Problem(d=10, budget=25), "antithetic"),  # which then says that it needs more
+        (Problem(d=30, budget=602, rows=10, predictions_per_value=100), "gp"),
+        (Problem(d=107, budget=5352, rows=10), "gp"),
+        (Problem(d=107, budget=5352, rows=50), "regression"),  # a minute of linear algebra for a function of nothing
+        (Problem(d=107, budget=5352, rows=50, predictions_per_value=100), "gp"),  # but not for a model
+        (Problem(d=107, budget=5352, rows=100_000), "gp"),  # one factorisation for all
+        (Problem(d=107, budget=5352, rows=100_000, patterns=1000), "regression"),  # a thousand factorisations
+        (Problem(d=2000, budget=40_002), "regression"),
+        (Problem(d=1, budget=2), "exact"),
+    ],
+)
+def test_rule(problem, method):
+    assert choose(problem) == method
+
+
+def test_choice_is_reported_and_can_be_overridden():
+    chosen = shapley_values(GAME, 14, max_evals=282, rng=0)
+    assert chosen.method == "gp"
+    named = shapley_values(GAME, 14, method="gp", max_evals=282, rng=0)
+    np.testing.assert_array_equal(chosen.values, named.values)
+    assert shapley_values(GAME, 14, method="antithetic", max_evals=282, rng=0).method == "antithetic"
+
+
+def test_rows_and_background_of_an_explanation_enter_the_choice(monkeypatch):
+    seen = []
+    monkeypatch.setattr("sharpley.engine.methods.choose", lambda problem: seen.append(problem) or "antithetic")
+    rng = np.random.default_rng(0)
+    Explainer(lambda x: x[:, 0] * x[:, 1], rng.normal(size=(7, 5)), rng=0).estimate(
+        rng.normal(size=(3, 5)), max_evals=30
+    )
+    assert seen == [Problem(d=5, budget=30, rows=3, predictions_per_value=7)]
+
+
+def test_long_estimates_name_the_faster_method(monkeypatch):
+    monkeypatch.setattr(clock, "WORTH_A_NOTE", 0.0)
+    with pytest.warns(EstimatorTimeWarning, match=r"'gp' took .* s of its own .* method='regression' is faster"):
+        shapley_values(GAME, 14, method="gp", max_evals=282, rng=0)
+
+
+def test_nothing_is_said_if_the_model_takes_longer(monkeypatch, recwarn):
+    monkeypatch.setattr(clock, "WORTH_A_NOTE", 0.0)
+
+    def slow(coalitions):
+        time.sleep(0.5)  # much more than a fit of some milliseconds
+        return GAME(coalitions)
+
+    shapley_values(slow, 14, method="regression", max_evals=282, rng=0)
+    assert not [w for w in recwarn if issubclass(w.category, EstimatorTimeWarning)]
+
+
+def test_nothing_is_said_of_what_is_quick(recwarn):
+    shapley_values(GAME, 14, method="gp", max_evals=282, rng=0)
+    assert not [w for w in recwarn if issubclass(w.category, EstimatorTimeWarning)]
+
+
+def test_rows_that_were_enumerated_are_said_to_be():
+    """The second row differs from the background in three features, the third in none."""
+    background = np.zeros((5, 14))
+    rows = np.ones((3, 14))
+    rows[1, 3:] = 0.0
+    rows[2] = 0.0
+    explainer = Explainer(lambda x: np.tanh(x).sum(axis=1) ** 2, background, rng=0)
+    both = explainer.estimate(rows, max_evals=282)
+    assert both.method == "gp and exact"
+    assert (both.standard_errors[1:] == 0).all()
+    assert explainer.estimate(rows[:1], max_evals=282).method == "gp"
+    assert explainer.estimate(rows[1:], max_evals=282).method == "exact"
+    named = Explainer(lambda x: np.tanh(x).sum(axis=1) ** 2, background, rng=0, method="antithetic")
+    assert named.estimate(rows, max_evals=282).method == "antithetic"

@@ -1,0 +1,104 @@
+"""Active selection: pairs that lower the variance of the Shapley values most."""
+
+import numpy as np
+import pytest
+
+from sharpley.coalitions.store import CoalitionStore
+from sharpley.engine.rows import estimate_rows
+from sharpley.engine.settings import make_settings
+from sharpley.estimators import GaussianProcessEstimator
+from sharpley.estimators.gp import estimator as gp
+from sharpley.estimators.gp.active import _Uncertainty, candidates, most_telling
+from sharpley.estimators.gp.kernel import Scales
+from sharpley.estimators.gp.posterior import Conditioner
+from sharpley.estimators.pairs.base import PairData
+from sharpley.estimators.pairs.choosing import class_sizes
+from sharpley.estimators.pairs.regression import LeastSquares
+from sharpley.games import UnanimitySum
+
+D = 7
+SCALES = Scales(np.linspace(0.1, 0.5, D), 1.0, 0.1, 0.2, 0.0)  # without noise: its share changes with every pair
+GAME = UnanimitySum.random(12, n_terms=40, max_order=5, rng=0)
+
+
+def summed_variance(members):
+    """Of all Shapley values, by conditioning from scratch; values are such that they leave its size alone."""
+    signs = np.where(members, 1.0, -1.0)
+    n = len(signs)
+    nothing = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.zeros((n, 1)))
+    odd = np.random.default_rng(0).standard_normal((n, 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sharpley.estimators.gp.posterior._misfit", lambda squares, degrees_of_freedom: np.ones(1))
+        data = PairData(signs, odd, odd, np.zeros(1))
+        return Conditioner(data, nothing).posterior(np.zeros(1, int), SCALES).variances.sum()
+
+
+def test_gains_are_differences_of_summed_variances():
+    rng = np.random.default_rng(0)
+    seen = candidates(D, np.empty((0, D), bool), rng)[:20]
+    pool = candidates(D, seen, rng)
+    uncertainty = _Uncertainty(np.where(seen, 1.0, -1.0), np.where(pool, 1.0, -1.0), SCALES, 5)
+    for _ in range(5):
+        gains = uncertainty.gains()
+        before = summed_variance(seen)
+        some = rng.choice(np.flatnonzero(gains >= 0), 4, replace=False)
+        after = [summed_variance(np.concatenate([seen, pool[i : i + 1]])) for i in some]
+        np.testing.assert_allclose(gains[some], before - after, rtol=1e-4, atol=1e-9)
+        best = uncertainty.take()
+        assert gains[best] == gains.max()
+        seen = np.concatenate([seen, pool[best : best + 1]])
+
+
+def test_candidates_are_new_and_distinct():
+    rng = np.random.default_rng(0)
+    known = candidates(9, np.empty((0, 9), bool), rng)[:100]
+    pool = candidates(9, known, rng)
+    both = np.concatenate([known, pool])
+    assert len(np.unique(both, axis=0)) == len(both) == class_sizes(9).sum()  # all that there are, each once
+    sizes = both.sum(axis=1)
+    assert sizes.min() == 1
+    assert sizes.max() == 4
+
+
+def test_pairs_are_named_alike_by_all_who_choose():
+    """A pair of halves has one name, so that it is never evaluated as two."""
+    pool = candidates(6, np.empty((0, 6), bool), np.random.default_rng(0))
+    assert pool[pool.sum(axis=1) == 3][:, 0].all()
+    assert len(pool) == class_sizes(6).sum()
+
+
+def test_further_pairs_are_half_chosen_actively(monkeypatch):
+    asked = []
+    real = gp.most_telling
+    monkeypatch.setattr(gp, "most_telling", lambda *arguments: asked.append(arguments[3]) or real(*arguments))
+    estimator, store = GaussianProcessEstimator(12, rng=0), CoalitionStore(12)
+    for budget in (62, 122, 242):
+        estimator.extend(store, budget, None)
+        assert len(store) == budget  # to the last evaluation, none twice
+        estimator.estimate(GAME(store.since(0))[None, :, None])
+    assert asked == [15, 30]
+
+
+def test_runs_without_a_tolerance_use_the_mixture_alone(monkeypatch):
+    monkeypatch.setattr(gp, "most_telling", None)
+    from sharpley.games.callables import PlainGame
+
+    estimate_rows(PlainGame(GAME, 12), make_settings("gp", 242, None, 0))
+
+
+def test_the_rest_of_all_pairs_can_be_chosen():
+    estimator, store = GaussianProcessEstimator(8, rng=0), CoalitionStore(8)
+    for budget in (60, 120, 250, 256):
+        estimator.extend(store, budget, None)
+        estimator.estimate(np.random.default_rng(0).standard_normal((1, len(store), 1)))
+    assert store.is_complete
+
+
+def test_chosen_pairs_are_better_than_random_ones():
+    rng = np.random.default_rng(3)
+    seen = candidates(D, np.empty((0, D), bool), rng)[:12]
+    pool = candidates(D, seen, rng)
+    chosen = pool[most_telling(seen, pool, SCALES, 8)]
+    random = [pool[rng.choice(len(pool), 8, replace=False)] for _ in range(20)]
+    best_random = min(summed_variance(np.concatenate([seen, more])) for more in random)
+    assert summed_variance(np.concatenate([seen, chosen])) < 0.7 * best_random

@@ -1,0 +1,373 @@
+"""Regression and Bayesian quadrature over paired coalitions, against enumeration and dense algebra."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import dense_gram, shapley_functional
+
+from sharpley import shapley_values
+from sharpley.coalitions.moments import Moments
+from sharpley.coalitions.store import CoalitionStore
+from sharpley.engine.methods import make_estimator
+from sharpley.estimators.exact import all_coalitions
+from sharpley.estimators.gp import estimator as gp_module
+from sharpley.estimators.gp.kernel import (
+    Scales,
+    fixed_parts,
+    prior_covariance,
+    shapley_of_interactions,
+    shapley_of_linear_by_size,
+    sinh_and_cosh,
+)
+from sharpley.estimators.gp.learning import JITTER, Sample, _Problem
+from sharpley.estimators.gp.posterior import Conditioner, with_full_coalition
+from sharpley.estimators.pairs.base import PairData
+from sharpley.estimators.pairs.choosing import PairChooser, class_sizes, quotas
+from sharpley.estimators.pairs.regression import LeastSquares, PairRegression, class_weights, sum_free_basis
+from sharpley.games import Airport, UnanimitySum, WeightedVoting
+
+METHODS = ["regression", "gp"]
+
+
+@given(
+    d=st.integers(2, 24),
+    share=st.floats(0.0, 1.2),
+    singletons=st.booleans(),
+    middle=st.sampled_from([0.0, 0.3, 0.5]),
+    seed=st.integers(0, 5),
+)
+def test_pairs_are_distinct_and_as_many_as_asked_for(d, share, singletons, middle, seed):
+    n = int(min(share * 2 ** (d - 1), 300))
+    counts = quotas(d, n, singletons=singletons, middle=middle)
+    assert (counts <= class_sizes(d)).all()
+    assert counts.sum() == min(n, 2 ** (d - 1) - 1)
+    members = PairChooser(d, np.random.default_rng(seed)).extend(counts)
+    both = np.concatenate([members, ~members])
+    assert len(np.unique(both, axis=0)) == 2 * counts.sum()
+    np.testing.assert_array_equal(np.bincount(members.sum(axis=1), minlength=d // 2 + 1)[1:], counts)
+
+
+def test_pairs_go_on_where_they_stopped():
+    chooser = PairChooser(9, np.random.default_rng(0))
+    first = chooser.extend(quotas(9, 40))
+    more = chooser.extend(quotas(9, 100, already=quotas(9, 40)))
+    both = np.concatenate([first, more])
+    assert len(np.unique(both, axis=0)) == len(both) == 100
+
+
+def test_players_are_in_balance():
+    members = PairChooser(40, np.random.default_rng(0)).extend(quotas(40, 400))
+    small = members[members.sum(axis=1) < 20]
+    random = np.random.default_rng(0).permuted(small, axis=1).sum(axis=0)
+    assert small.sum(axis=0).std() < 0.5 * random.std()
+
+
+def all_pairs(d, games, seed=0):
+    """Data of random games at all pairs, and their exact values."""
+    coalitions = all_coalitions(d)
+    values = np.random.default_rng(seed).standard_normal((2**d, games))
+    index = {row.tobytes(): i for i, row in enumerate(coalitions)}
+    exact = np.stack(
+        [
+            shapley_values(
+                lambda c, g=g: values[[index[row.tobytes()] for row in c], g], d, method="exact", max_evals=2**d
+            ).values
+            for g in range(games)
+        ],
+        axis=1,
+    )
+    sizes = coalitions.sum(axis=1)
+    chosen = np.flatnonzero((sizes > 0) & ((2 * sizes < d) | ((2 * sizes == d) & coalitions[:, 0])))
+    opposite = [index[(~coalitions[i]).tobytes()] for i in chosen]
+    ends = index[np.ones(d, bool).tobytes()], index[np.zeros(d, bool).tobytes()]
+    member, complement = values[chosen], values[opposite]
+    data = PairData(
+        np.where(coalitions[chosen], 1.0, -1.0),
+        (member - complement) / 2,
+        (member + complement) / 2,
+        (values[ends[0]] - values[ends[1]]) / 2,
+    )
+    return data, exact
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 6, 7])
+def test_regression_on_all_pairs_is_exact(d):
+    data, exact = all_pairs(d, games=3)
+    found = PairRegression(data.signs).fit(data.odd, data.delta)
+    np.testing.assert_allclose(found.values, exact, atol=1e-10)
+    np.testing.assert_allclose(found.variances, 0.0, atol=1e-20)
+
+
+def test_regression_is_the_constrained_weighted_least_squares_solution():
+    data, _ = all_pairs(6, games=2)
+    data = data.pairs(slice(0, 25))
+    d, sizes = data.d, data.sizes
+    present = np.bincount(sizes)
+    weights = np.array([(1 if 2 * k == d else 2) / (k * (d - k) * present[k]) for k in sizes])
+    np.testing.assert_allclose(class_weights(sizes, d) / weights, (class_weights(sizes, d) / weights)[0])
+    effects = (sizes[:, None] == np.unique(sizes[2 * sizes != d])).astype(float)
+    design = np.concatenate([data.signs, effects], axis=1)
+    p = design.shape[1]
+    system = np.zeros((p + 1, p + 1))
+    system[:p, :p] = design.T @ (weights[:, None] * design)
+    system[p, :d] = system[:d, p] = 1.0
+    right = np.concatenate([design.T @ (weights[:, None] * data.odd), data.delta[None]])
+    found = PairRegression(data.signs).fit(data.odd, data.delta)
+    np.testing.assert_allclose(found.values, 2 * np.linalg.solve(system, right)[:d], atol=1e-9)
+
+
+def test_basis_is_orthonormal_and_sums_to_nothing():
+    basis = sum_free_basis(7)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(6), atol=1e-12)
+    np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 6])
+def test_shapley_values_of_the_kernel_are_those_of_enumeration(d):
+    rng = np.random.default_rng(d)
+    everything = np.where(all_coalitions(d), 1.0, -1.0)
+    scales = Scales(rng.uniform(0.05, 1.2, d), 1.3, 0.2, 0.7, 0.1)
+    z = everything[rng.integers(2**d, size=6)]
+    sinh, _ = sinh_and_cosh(z, everything, scales.players)
+    fixed = fixed_parts(z, everything)
+    matrix = shapley_functional(all_coalitions(d))
+    np.testing.assert_allclose(shapley_of_interactions(z, scales.players), matrix @ sinh.T, atol=1e-13)
+    np.testing.assert_allclose(shapley_of_linear_by_size(z), matrix @ fixed.linear_by_size.T, atol=1e-13)
+    np.testing.assert_allclose(matrix @ fixed.sizes.T, 0.0, atol=1e-13)
+    gram = dense_gram(everything, everything, scales, 5.0)
+    np.testing.assert_allclose(prior_covariance(scales, 5.0), matrix @ gram @ matrix.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("by", ["likelihood", "left-out pairs"])
+def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
+    """With a linear part of moderate variance, so that the textbook's formula is accurate.
+
+    Its size is judged by the likelihood, or by left-out pairs if these say that it is smaller.
+    """
+    from sharpley.estimators.gp import posterior as gp_posterior
+
+    monkeypatch.setattr(gp_posterior, "FREE", 50.0)
+    if by == "likelihood":
+        monkeypatch.setattr(gp_posterior, "_misfit_left_out", lambda alpha, precisions: np.inf)
+    else:
+        monkeypatch.setattr(gp_posterior, "_misfit", lambda squares, degrees_of_freedom: np.inf)
+    data, _ = all_pairs(6, games=2)
+    data = data.pairs(slice(0, 20))
+    scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)
+    signs, values, noise = with_full_coalition(data)
+    gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
+    everything = np.where(all_coalitions(6), 1.0, -1.0)
+    across = shapley_functional(all_coalitions(6)) @ dense_gram(everything, signs, scales, 50.0)
+    nothing_left = LeastSquares(np.zeros((6, 2)), np.zeros((6, 2)), 1.0, np.zeros((20, 2)))
+    found = Conditioner(data, nothing_left).posterior(np.arange(2), scales)
+    mean = across @ np.linalg.solve(gram, values)
+    np.testing.assert_allclose(found.values, mean + (2 * data.delta - mean.sum(axis=0)) / 6, atol=1e-6)
+    covariance = prior_covariance(scales, 50.0) - across @ np.linalg.solve(gram, across.T)
+    inverse = np.linalg.inv(gram)
+    by_likelihood = (values * (inverse @ values)).sum(axis=0) / (len(values) - 6)
+    left_out = ((inverse @ values) ** 2 / np.diag(inverse)[:, None])[:-1].mean(axis=0)
+    misfit = by_likelihood if by == "likelihood" else left_out
+    np.testing.assert_allclose(found.variances, np.outer(np.diag(covariance), misfit), rtol=1e-5)
+    elsewhere = everything[[5, 17, 40]]
+    expected = dense_gram(elsewhere, signs, scales, 50.0) @ np.linalg.solve(gram, values)
+    np.testing.assert_allclose(found.predict(elsewhere), expected, atol=1e-4)
+    np.testing.assert_allclose(found.predict(np.ones((1, 6)))[0], data.delta, atol=1e-4)
+
+
+def test_variances_are_no_less_than_leaving_pairs_out_suggests(monkeypatch):
+    """The regression's variance times the share of its squared error that the process makes on left-out pairs."""
+    from sharpley.estimators.gp import posterior as gp_posterior
+
+    monkeypatch.setattr(gp_posterior, "FREE", 50.0)
+    monkeypatch.setattr(gp_posterior, "CHECKED", 7)
+    data, _ = all_pairs(6, games=2)
+    data = data.pairs(slice(0, 24))
+    scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)
+    linear = PairRegression(data.signs).fit(data.odd, data.delta)
+    sure = linear._replace(variances=1e6 * linear.variances)  # so large that they decide
+    found = Conditioner(data, sure).posterior(np.arange(2), scales)
+
+    signs, values, noise = with_full_coalition(data)
+    gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
+    weights = class_weights(data.sizes, 6)
+    of_process, of_regression = np.zeros(2), np.zeros(2)
+    for i in np.linspace(0, 23, 7).round().astype(int):
+        others = np.delete(np.arange(25), i)
+        predicted = gram[i, others] @ np.linalg.solve(gram[np.ix_(others, others)], values[others])
+        of_process += weights[i] * (values[i] - predicted) ** 2
+        of_regression += weights[i] * (values[i] - regression_without(data, weights, i)) ** 2
+    share = np.minimum(of_process / of_regression, 1.0) ** gp_posterior.CAUTION
+    np.testing.assert_allclose(found.variances, sure.variances * share, rtol=1e-4)
+    half = Conditioner(data, linear).posterior(np.arange(2), scales).variances
+    alone = Conditioner(data, linear._replace(variances=0 * linear.variances)).posterior(np.arange(2), scales).variances
+    shown = linear.variances * share
+    np.testing.assert_allclose(half, np.maximum(alone, shown) + np.minimum(alone, shown) / 3, rtol=1e-4)
+
+
+def regression_without(data, weights, i):
+    """What z·b + γ_size, fitted to all pairs but one with the given weights, says of that one."""
+    classes = np.unique(data.sizes[2 * data.sizes != data.d])
+    design = np.concatenate([data.signs @ sum_free_basis(data.d), data.sizes[:, None] == classes], axis=1)
+    known = np.outer(data.signs.sum(axis=1) / data.d, data.delta)
+    rest = np.delete(np.arange(len(weights)), i)
+    root = np.sqrt(weights[rest])[:, None]
+    fit, *_ = np.linalg.lstsq(root * design[rest], root * (data.odd - known)[rest], rcond=None)
+    return known[i] + design[i] @ fit
+
+
+def test_gradients_are_those_of_differences():
+    rng = np.random.default_rng(0)
+    data, _ = all_pairs(6, games=2)
+    data = data.pairs(slice(0, 24))
+    signs, odd, noise = with_full_coalition(data)
+    problem = _Problem(Sample(signs, odd, data.even, noise), np.abs(rng.standard_normal(6)) + 0.1)
+    theta = problem.centre + 0.3 * rng.standard_normal(len(problem.centre))
+    _, gradient = problem.value_and_gradient(theta)
+    for k in range(len(theta)):
+        step = np.zeros(len(theta))
+        step[k] = 1e-5
+        ahead, behind = (problem.value_and_gradient(theta + s * step)[0] for s in (1, -1))
+        assert gradient[k] == pytest.approx((ahead - behind) / 2e-5, rel=1e-4, abs=1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_additive_games_are_exact(method, size):
+    worth = size * np.arange(1.0, 21.0)
+    estimate = shapley_values(lambda coalitions: coalitions @ worth, 20, method=method, max_evals=200, rng=0)
+    np.testing.assert_allclose(estimate.values, worth, rtol=1e-9)
+    assert (estimate.standard_errors <= 1e-6 * size).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 8, 20])
+@pytest.mark.parametrize(
+    "game",
+    [
+        lambda c: np.full(len(c), 3.0),
+        lambda c: np.stack([c.sum(axis=1) ** 2.0, -1.0 * c[:, 0] * c[:, 1]], axis=1),
+        lambda c: 1e12 * (2 * c.sum(axis=1) > c.shape[1]),
+        lambda c: 1e-12 * c.max(axis=1),
+    ],
+    ids=["constant", "two outputs", "huge votes", "tiny maximum"],
+)
+def test_hard_games_are_finite_and_efficient(method, d, game):
+    total = np.atleast_1d(game(np.ones((1, d), bool))[0] - game(np.zeros((1, d), bool))[0])
+    smallest = make_estimator(method, d, np.random.default_rng(0)).minimum
+    for budget in (smallest, 2**d if d < 12 else 120):
+        moments = estimated(method, game, d, budget)
+        assert np.isfinite(moments.values).all()
+        assert np.isfinite(moments.variances).all()
+        np.testing.assert_allclose(moments.values.sum(axis=0), total, rtol=1e-9, atol=1e-20)
+
+
+def estimated(method, game, d, budget):
+    """What the estimator itself says; a run would enumerate where all coalitions are known."""
+    estimator = make_estimator(method, d, np.random.default_rng(0))
+    store = CoalitionStore(d)
+    estimator.extend(store, budget, None)
+    values = np.asarray(game(store.since(0)), dtype=float).reshape(1, len(store), -1)
+    moments = estimator.estimate(values)
+    return Moments(*(part[0] for part in moments))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("budget", [32, 40, 10_000])
+def test_all_pairs_give_exact_values(method, budget):
+    """By the estimators' own algebra, and with more pairs asked for than there are."""
+    game = WeightedVoting((5, 4, 3, 2, 1), quota=8)
+    moments = estimated(method, game, 5, budget)
+    np.testing.assert_allclose(moments.values[:, 0], game.shapley_values(), atol=1e-6 if method == "gp" else 1e-12)
+    run = shapley_values(game, 5, method=method, max_evals=budget, rng=0)
+    np.testing.assert_allclose(run.values, game.shapley_values(), atol=1e-12)
+    assert (run.standard_errors == 0).all()
+    assert run.n_evals == 32
+
+
+GAMES = {
+    "airport": Airport(tuple(np.arange(1.0, 13.0))),
+    "interactions": UnanimitySum.random(12, n_terms=60, max_order=6, rng=1),
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_errors_are_far_below_those_of_orderings(name):
+    game = GAMES[name]
+    truth = game.shapley_values()
+    errors = {
+        method: np.mean(
+            [
+                (shapley_values(game, 12, method=method, max_evals=242, rng=seed).values - truth) ** 2
+                for seed in range(6)
+            ]
+        )
+        for method in ("antithetic", *METHODS)
+    }
+    assert errors["gp"] < 0.7 * errors["regression"] < 0.2 * errors["antithetic"]
+
+
+def test_many_pairs_are_corrected_by_regression(monkeypatch):
+    """A process that sees 40 of 299 pairs, whose bias the regression on the others takes away."""
+    monkeypatch.setattr(gp_module, "MOST_PAIRS", 40)
+    game = WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30)
+    truth = game.shapley_values()
+    runs = [shapley_values(game, 12, method="gp", max_evals=600, rng=seed) for seed in range(12)]
+    values = np.array([run.values for run in runs])
+    lower, upper = np.moveaxis([run.interval(0.95) for run in runs], 1, 0)
+    assert ((lower <= truth) & (truth <= upper)).mean() > 0.9
+    few = [shapley_values(game, 12, method="gp", max_evals=82, rng=seed).values for seed in range(12)]
+    assert np.mean((values - truth) ** 2) < 0.3 * np.mean((np.array(few) - truth) ** 2)
+    np.testing.assert_allclose(values.sum(axis=1), truth.sum(), atol=1e-9)
+
+
+def test_a_few_more_pairs_than_the_process_sees_do_no_harm(monkeypatch):
+    """Fewer of them than coefficients say nothing, and then little: errors stay, and so do error bars."""
+    monkeypatch.setattr(gp_module, "MOST_PAIRS", 150)
+    game = UnanimitySum.random(20, n_terms=100, max_order=5, rng=1)
+    truth = game.shapley_values()
+
+    def run(pairs):
+        runs = [shapley_values(game, 20, method="gp", max_evals=2 + 2 * pairs, rng=seed) for seed in range(10)]
+        held = [np.abs(r.values - truth) <= r.interval()[1] - r.values for r in runs]
+        assert min(r.standard_errors.min() for r in runs) > 0
+        return np.mean([(r.values - truth) ** 2 for r in runs]), np.mean(held)
+
+    errors, coverage = zip(*(run(150 + more) for more in (0, 1, 10, 59, 61, 100, 300, 2000)), strict=True)
+    assert max(errors[:6]) < 1.3 * errors[0]
+    assert errors[7] < 0.5 * errors[0]
+    assert min(coverage) > 0.85
+
+
+def test_the_process_with_a_correction_is_consistent(monkeypatch):
+    """With nearly all pairs nearly no error: those that the process has seen count as well, but for themselves only."""
+    monkeypatch.setattr(gp_module, "MOST_PAIRS", 40)
+    game = GAMES["airport"]
+    truth = game.shapley_values()
+    few, many, nearly_all = (
+        np.sqrt(
+            np.mean(
+                [
+                    (shapley_values(game, 12, method="gp", max_evals=budget, rng=seed).values - truth) ** 2
+                    for seed in range(6)
+                ]
+            )
+        )
+        for budget in (300, 2002, 4092)
+    )
+    assert many < 0.5 * few
+    assert nearly_all < 0.05 * few
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tolerance_stops_early(method):
+    estimate = shapley_values(GAMES["airport"], 12, method=method, tol=0.02, rng=0)
+    assert estimate.converged
+    assert estimate.n_evals < 1500
+    assert abs(estimate.values - GAMES["airport"].shapley_values()).max() < 0.2  # the range is 3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_too_small_a_budget_is_named(method):
+    with pytest.raises(ValueError, match=f"too small for method '{method}' with 12 players"):
+        shapley_values(GAMES["airport"], 12, method=method, max_evals=20)

@@ -1,0 +1,400 @@
+"""Interactions that stand out, beside the kernel of "gp": against dense algebra, and on games that have such."""
+
+import numpy as np
+import pytest
+from oracles import dense_gram, shapley_functional
+from scipy.stats import multivariate_normal
+
+from sharpley import shapley_values
+from sharpley.estimators.exact import all_coalitions
+from sharpley.estimators.gp import estimator as gp
+from sharpley.estimators.gp import posterior as gp_posterior
+from sharpley.estimators.gp.kernel import Scales, prior_covariance
+from sharpley.estimators.gp.learning import JITTER
+from sharpley.estimators.gp.posterior import Conditioner, with_full_coalition
+from sharpley.estimators.gp.triples import NONE, Evidence, Triples, _Candidates, _prices, outstanding
+from sharpley.estimators.pairs.base import PairData
+from sharpley.estimators.pairs.choosing import PairChooser, quotas
+from sharpley.estimators.pairs.regression import LeastSquares, PairRegression
+
+D = 10
+SCALES = Scales(np.linspace(0.05, 0.3, D), 0.5, 0.05, 0.1, 0.02)
+STRONG = np.array([[0, 3, 7], [1, 3, 8], [2, 5, 9]])
+
+
+def signs_of(n, d=D, seed=0):
+    return np.where(PairChooser(d, np.random.default_rng(seed)).extend(quotas(d, n)), 1.0, -1.0)
+
+
+def product(signs, members):
+    return np.stack([signs[:, list(triple)].prod(axis=1) for triple in members], axis=1)
+
+
+def sparse_data(n=300, noise=0.1, seed=0):
+    """A linear game with three interactions, and noise that no kernel knows of."""
+    rng = np.random.default_rng(seed)
+    signs = signs_of(n, seed=seed)
+    slopes, sizes = rng.standard_normal(D), np.array([2.0, -1.5, 1.0])
+    odd = signs @ slopes + product(signs, STRONG) @ sizes + noise * rng.standard_normal(n)
+    return PairData(signs, odd[:, None], np.zeros((n, 1)), np.array([slopes.sum() + sizes.sum()]))
+
+
+def conditioned(data):
+    return Conditioner(data, PairRegression(data.signs).fit(data.odd, data.delta))
+
+
+def dense_precision(signs, noise, scales):
+    """P: the inverse of K₀ with the linear part projected out."""
+    gram = dense_gram(signs, signs, scales, 0.0) + np.diag(scales.noise * noise + JITTER)
+    inverse = np.linalg.inv(gram)
+    return inverse - inverse @ signs @ np.linalg.solve(signs.T @ inverse @ signs, signs.T @ inverse)
+
+
+@pytest.fixture
+def evidence_and_data():
+    rng = np.random.default_rng(0)
+    features, left = rng.standard_normal((30, 6)), rng.standard_normal(30)
+    left += 2.0 * features[:, 2] - features[:, 4]
+    # As many degrees of freedom as the square of what is left: everything has size 1.
+    return Evidence(features, left, np.full(6, 0.7), left @ left), features, left
+
+
+def log_evidence(features, left, variances):
+    return multivariate_normal.logpdf(left, cov=np.eye(len(left)) + (features * variances) @ features.T)
+
+
+def test_gains_are_differences_of_log_evidence(evidence_and_data):
+    evidence, features, left = evidence_and_data
+    best, gains = evidence.best_of_each()
+    for i in range(6):
+        alone = np.zeros(6)
+        alone[i] = best[i]
+        gain = log_evidence(features, left, alone) - log_evidence(features, left, 0 * alone)
+        if best[i] == 0.0:
+            continue
+        assert gains[i] == pytest.approx(gain - 0.7)
+        for other in best[i] * np.array([0.3, 0.9, 1.1, 3.0]):
+            alone[i] = other
+            assert log_evidence(features, left, alone) - log_evidence(features, left, 0 * alone) < gain
+    assert best[2] > 0
+    assert best[4] > 0
+
+
+def test_changes_are_those_of_dense_algebra(evidence_and_data):
+    evidence, features, left = evidence_and_data
+    for i, variance in [(2, 3.0), (4, 1.0), (1, 0.5), (4, 2.0), (1, 0.0)]:
+        evidence.change(i, variance)
+    np.testing.assert_array_equal(evidence.variances, [0, 0, 3, 0, 2, 0])
+    inverse = np.linalg.inv(np.eye(30) + (features * evidence.variances) @ features.T)
+    np.testing.assert_allclose(evidence._gram, features.T @ inverse @ features, atol=1e-10)
+    np.testing.assert_allclose(evidence._projections, features.T @ inverse @ left, atol=1e-10)
+    assert evidence._total == pytest.approx(left @ inverse @ left)
+    used = features[:, [2, 4]]
+    ridge = np.linalg.solve(used.T @ used + np.diag([1 / 3, 1 / 2]), used.T @ left)
+    np.testing.assert_allclose(evidence.coefficients[[2, 4]], ridge, atol=1e-10)
+
+
+def test_a_feature_that_is_used_is_judged_as_if_it_were_not(evidence_and_data):
+    evidence, features, left = evidence_and_data
+    evidence.change(4, 2.0)
+    inverse = np.linalg.inv(np.eye(30) + 2.0 * np.outer(features[:, 4], features[:, 4]))
+    evidence.change(2, 3.0)
+    s, q = features[:, 2] @ inverse @ features[:, 2], features[:, 2] @ inverse @ left
+    size = evidence._total / (left @ left)
+    assert evidence.best_of_each()[0][2] == pytest.approx((q**2 / size - s) / s**2)
+
+
+def test_features_that_earn_their_price_are_used(evidence_and_data):
+    _, features, left = evidence_and_data
+    evidence = Evidence(features, left, np.full(6, 2.0), 30)
+    evidence.maximise()
+    assert set(np.flatnonzero(evidence.variances)) == {2, 4}
+
+
+def test_a_repeated_feature_is_used_once():
+    rng = np.random.default_rng(0)
+    feature = rng.standard_normal((40, 1))
+    evidence = Evidence(np.repeat(feature, 3, axis=1), 5.0 * feature[:, 0], np.ones(3), 40)
+    evidence.maximise()
+    assert np.isfinite(evidence.variances).all()
+    assert np.count_nonzero(evidence.variances) == 1
+    assert evidence.coefficients.sum() == pytest.approx(5.0, rel=1e-6)
+
+
+def test_triples_of_players_that_interact_much_cost_less():
+    prices = _prices(np.array([0.1, 0.9, 0.5, 0.7, 0.2, 0.05]))
+    np.testing.assert_allclose(prices, np.log(np.maximum([10, 0, 1, 0, 4, 20], 6) / 6))
+
+
+def test_candidates_are_those_that_explain_most(monkeypatch):
+    signs, alpha = signs_of(200), np.random.default_rng(0).standard_normal(200)
+    everything = np.array([(i, j, k) for i in range(D) for j in range(i + 1, D) for k in range(j + 1, D)])
+    sizes = np.abs(product(signs, everything).T @ alpha)
+    monkeypatch.setattr("sharpley.estimators.gp.triples.CANDIDATES", 5)
+    best = everything[np.argsort(-sizes)]
+    free = np.zeros(D)
+    np.testing.assert_array_equal(_Candidates(signs, free).most_telling(alpha, NONE.members), best[:5])
+    np.testing.assert_array_equal(_Candidates(signs, free).most_telling(alpha, best[[1, 3]]), best[[0, 2, 4, 5, 6]])
+    dear = np.zeros(D)
+    dear[best[0]] = 1e6
+    assert not np.isin(_Candidates(signs, dear).most_telling(alpha, NONE.members), best[0]).any()
+
+
+def test_shapley_values_of_triples_are_those_of_enumeration():
+    triples = Triples(STRONG, np.ones(3))
+    coalitions = all_coalitions(D)
+    matrix = shapley_functional(coalitions)
+    signs = np.where(coalitions, 1.0, -1.0)
+    np.testing.assert_array_equal(triples.at(signs), product(signs, STRONG))
+    np.testing.assert_allclose(triples.shapley(D), matrix @ product(signs, STRONG), atol=1e-12)
+
+
+def test_interactions_that_stand_out_are_found():
+    data = sparse_data()
+    ((games, found),) = conditioned(data).posteriors(np.arange(1), SCALES)
+    assert games == [0]
+    order = np.argsort(-np.abs(found.coefficients[:, 0]))
+    np.testing.assert_array_equal(found.triples.members[order[:3]], STRONG)
+    np.testing.assert_allclose(found.coefficients[order[:3], 0], [2.0, -1.5, 1.0], atol=0.1)
+    assert (np.abs(found.coefficients[order[3:], 0]) < 0.1).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_has_none(seed):
+    rng = np.random.default_rng(seed)
+    data = sparse_data(seed=seed)._replace(odd=rng.standard_normal((300, 1)))
+    ((_, found),) = conditioned(data).posteriors(np.arange(1), SCALES._replace(noise=1.0))
+    assert len(found.triples.members) == 0
+
+
+def test_posterior_with_triples_is_that_of_dense_algebra(monkeypatch):
+    monkeypatch.setattr(gp_posterior, "FREE", 50.0)
+    monkeypatch.setattr(gp_posterior, "CHECKED", 20)
+    monkeypatch.setattr(gp_posterior, "_misfit_left_out", lambda alpha, precisions: np.inf)
+    triples = Triples(STRONG, np.array([0.5, 2.0, 1.0]))
+    monkeypatch.setattr(gp_posterior, "outstanding", lambda *arguments, **options: triples)
+    data = sparse_data(n=120)
+    nothing_left = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.ones((120, 1)))
+    ((_, found),) = Conditioner(data, nothing_left).posteriors(np.arange(1), SCALES)
+    assert found.triples is triples
+
+    signs, values, noise = with_full_coalition(data)
+    coalitions = all_coalitions(D)
+    everything = np.where(coalitions, 1.0, -1.0)
+
+    def gram(z, t):
+        return dense_gram(z, t, SCALES, 50.0) + (product(z, STRONG) * triples.variances) @ product(t, STRONG).T
+
+    inverse = np.linalg.inv(gram(signs, signs) + np.diag(SCALES.noise * noise + JITTER))
+    across = shapley_functional(coalitions) @ gram(everything, signs)
+    mean = across @ inverse @ values
+    np.testing.assert_allclose(found.values, mean + (2 * data.delta - mean.sum(axis=0)) / D, atol=1e-6)
+    shapley = triples.shapley(D)
+    prior = prior_covariance(SCALES, 50.0) + (shapley * triples.variances) @ shapley.T
+    misfit = (values * (inverse @ values)).sum() / (len(values) - D)
+    variances = np.diag(prior - across @ inverse @ across.T) * misfit
+    np.testing.assert_allclose(found.variances[:, 0], variances, rtol=1e-4)
+    elsewhere = everything[[5, 170, 400]]
+    np.testing.assert_allclose(found.predict(elsewhere), gram(elsewhere, signs) @ inverse @ values, atol=1e-3)
+    left_out = np.linspace(0, 119, 20).round().astype(int)
+    missed = (inverse @ values)[left_out, 0] / np.diag(inverse)[left_out]
+    assert found.missed[0] == pytest.approx((missed**2 / noise[left_out]).mean(), rel=1e-4)
+
+
+def test_triples_are_chosen_by_all_pairs_that_are_not_left_out(monkeypatch):
+    """What the choice sees, is what dense algebra makes of these pairs alone."""
+    data = sparse_data()
+    seen = {}
+
+    def looking(signs, left, scales, **options):
+        seen.update(signs=signs, left=left, **options)
+        return NONE
+
+    monkeypatch.setattr(gp_posterior, "outstanding", looking)
+    list(conditioned(data).posteriors(np.arange(1), SCALES))
+    left_out = np.unique(np.linspace(0, 299, gp_posterior.CHECKED).round().astype(int))
+    signs, values, noise = (np.delete(each, left_out, axis=0) for each in with_full_coalition(data))
+    # The noise is a multiple of inverse weights, which are those of all pairs.
+    precision = dense_precision(signs, noise, SCALES)
+    np.testing.assert_array_equal(seen["signs"], signs)
+    assert seen["degrees_of_freedom"] == len(signs) - D
+    assert seen["left"] @ seen["left"] == pytest.approx(values[:, 0] @ precision @ values[:, 0], rel=1e-6)
+    features, at = seen["whiten"](product(signs, STRONG)), product(signs, STRONG)
+    np.testing.assert_allclose(features.T @ features, at.T @ precision @ at, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(features.T @ seen["left"], at.T @ precision @ values[:, 0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(seen["unwhiten"](seen["left"]), precision @ values[:, 0], rtol=1e-4, atol=1e-4)
+
+
+def test_triples_are_used_only_if_left_out_pairs_are_predicted_better(monkeypatch):
+    data = sparse_data()
+    conditioner = conditioned(data)
+    plain = conditioner.posterior(np.arange(1), SCALES)
+    ((_, found),) = conditioner.posteriors(np.arange(1), SCALES)
+    assert found.missed[0] < 0.2 * plain.missed[0]
+    wrong = Triples(np.array([[0, 1, 2], [3, 4, 5]]), np.ones(2))
+    monkeypatch.setattr(gp_posterior, "outstanding", lambda *arguments, **options: wrong)
+    ((_, kept),) = conditioner.posteriors(np.arange(1), SCALES)
+    np.testing.assert_array_equal(kept.values, plain.values)
+    assert len(kept.triples.members) == 0
+
+
+def test_games_with_and_without_triples_come_back_each_once():
+    data = sparse_data()
+    rng = np.random.default_rng(1)
+    odd = np.concatenate([data.odd, data.signs @ rng.standard_normal((D, 2)), data.odd + 0.1], axis=1)
+    four = data._replace(odd=odd, delta=np.repeat(data.delta, 4))
+    parts = list(conditioned(four).posteriors(np.arange(4), SCALES))
+    assert sorted(np.concatenate([games for games, _ in parts])) == [0, 1, 2, 3]
+    with_triples = [int(games[0]) for games, found in parts if len(found.triples.members)]
+    assert with_triples == [0, 3]
+    for games, found in parts:
+        assert found.values.shape == found.variances.shape == (D, len(games))
+        assert found.predict(data.signs).shape == (300, len(games))
+
+
+def test_nothing_left_has_no_triples():
+    def never(columns):
+        raise AssertionError("nothing is to be explained")
+
+    assert (
+        outstanding(signs_of(50), np.zeros(50), np.ones(D), degrees_of_freedom=40, whiten=never, unwhiten=never) is NONE
+    )
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_additive_games_with_many_pairs_are_exact(size):
+    worth = size * np.arange(1.0, 21.0)
+    estimate = shapley_values(lambda coalitions: coalitions @ worth, 20, method="gp", max_evals=1000, rng=0)
+    np.testing.assert_allclose(estimate.values, worth, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        lambda c: np.full(len(c), 3.0),
+        lambda c: 1e12 * (2 * c.sum(axis=1) > c.shape[1]),
+        lambda c: 1e-12 * (c[:, 0] * c[:, 1] * c[:, 2]),
+    ],
+    ids=["constant", "huge votes", "tiny interaction"],
+)
+def test_hard_games_with_many_pairs_are_finite_and_efficient(game):
+    estimate = shapley_values(game, 13, method="gp", max_evals=1000, rng=0)
+    total = game(np.ones((1, 13), bool))[0] - game(np.zeros((1, 13), bool))[0]
+    assert np.isfinite(estimate.standard_errors).all()
+    np.testing.assert_allclose(estimate.values.sum(), total, rtol=1e-9, atol=1e-20)
+
+
+def nothing_but_interactions(d, count, seed):
+    """A linear game with so many interactions of three players, and its Shapley values."""
+    rng = np.random.default_rng(seed)
+    members = np.array([rng.choice(d, 3, replace=False) for _ in range(count)])
+    slopes, sizes = rng.standard_normal(d), rng.standard_normal(count)
+
+    def game(coalitions):
+        z = np.where(coalitions, 1.0, -1.0)
+        return z @ slopes + product(z, members) @ sizes
+
+    return game, 2.0 * slopes + Triples(members, sizes).shapley(d) @ sizes
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("d", "count", "budget"), [(20, 8, 1000), (16, 8, 1000), (12, 4, 448)])
+def test_a_game_of_interactions_alone_is_known_exactly(d, count, budget, seed):
+    """Nothing is left then: variances must not grow until rounding decides."""
+    game, exact = nothing_but_interactions(d, count, seed)
+    estimate = shapley_values(game, d, method="gp", max_evals=budget, rng=seed)
+    np.testing.assert_allclose(estimate.values, exact, atol=1e-7)
+
+
+def test_players_beyond_the_most_that_are_looked_at():
+    """Of 150 players 110 can be in a triple, and are called by their own numbers."""
+    rng = np.random.default_rng(0)
+    signs = signs_of(400, d=150)
+    alpha = signs[:, [3, 70, 149]].prod(axis=1) + 0.1 * rng.standard_normal(400)
+    prices = _prices(np.where(np.isin(np.arange(150), [3, 70, 149]), 1.0, rng.random(150)))
+    assert [3, 70, 149] in _Candidates(signs, prices).most_telling(alpha, NONE.members).tolist()
+    assert [3, 70, 149] not in _Candidates(signs, prices).most_telling(alpha, np.array([[3, 70, 149]])).tolist()
+    cheapest = np.argsort(prices, kind="stable")[:110]
+    assert np.isin(_Candidates(signs, prices).most_telling(rng.standard_normal(400), NONE.members), cheapest).all()
+
+
+def test_the_unbiased_mode_knows_interactions():
+    """Each half of 31 pairs of walks sees enough to explain the other."""
+    game, exact = nothing_but_interactions(14, 4, seed=0)
+    estimate = shapley_values(game, 14, method="gp", unbiased=True, max_evals=1600, rng=0)
+    np.testing.assert_allclose(estimate.values, exact, atol=1e-6)
+
+
+def test_a_tolerance_is_met_sooner_with_interactions(monkeypatch):
+    game, exact = nothing_but_interactions(20, 8, seed=0)
+    estimate = shapley_values(game, 20, method="gp", tol=1e-4, max_evals=4000, rng=0)
+    assert estimate.converged
+    assert abs(estimate.values - exact).max() < 1e-3
+    monkeypatch.setattr(gp_posterior, "LEFT_FOR_EACH_PLAYER", np.inf)
+    with pytest.warns(RuntimeWarning, match="did not reach tol"):
+        shapley_values(game, 20, method="gp", tol=1e-4, max_evals=estimate.n_evals, rng=0)
+
+
+def test_predictions_need_little_memory():
+    import tracemalloc
+
+    ((_, found),) = conditioned(sparse_data()).posteriors(np.arange(1), SCALES)
+    many = Triples(np.repeat(found.triples.members, 50, axis=0), np.repeat(found.triples.variances, 50))
+    found = found._replace(triples=many, coefficients=np.repeat(found.coefficients, 50, axis=0) / 50)
+    signs = np.tile(signs_of(300), (100, 1))
+    tracemalloc.start()
+    found.predict(signs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.5 * 1000 * 8 * (300 * 4 + 2 * len(many.members))
+
+
+def strong_interactions(coalitions):
+    """Eight interactions of three players, which are not alike in size, on top of a smooth game of all."""
+    z = np.where(coalitions, 1.0, -1.0)
+    rng = np.random.default_rng(3)
+    members = [rng.choice(16, 3, replace=False) for _ in range(8)]
+    sizes = rng.standard_normal(8)
+    return np.tanh(z @ np.linspace(0.0, 0.3, 16)) + product(z, members) @ sizes
+
+
+def test_strong_interactions_are_known_exactly_by_fewer_pairs(monkeypatch):
+    exact = shapley_values(strong_interactions, 16, method="exact", max_evals=2**16).values
+
+    def error():
+        runs = [shapley_values(strong_interactions, 16, method="gp", max_evals=802, rng=seed) for seed in range(3)]
+        held = np.mean([np.abs(run.values - exact) <= run.interval()[1] - run.values for run in runs])
+        return np.mean([(run.values - exact) ** 2 for run in runs]), held
+
+    with_triples, held = error()
+    assert held > 0.85
+    monkeypatch.setattr(gp_posterior, "LEFT_FOR_EACH_PLAYER", np.inf)
+    without, _ = error()
+    assert with_triples < 0.2 * without
+
+
+def test_many_games_share_one_factorisation(monkeypatch):
+    """Beyond so many games none has triples; with many pairs games are not refitted, but may have triples."""
+    data = sparse_data()
+    counted = []
+    see = Conditioner._see
+    monkeypatch.setattr(Conditioner, "_see", lambda *arguments: counted.append(1) or see(*arguments))
+
+    def triples_of(games):
+        many = data._replace(
+            odd=np.repeat(data.odd, games, axis=1),
+            even=np.repeat(data.even, games, axis=1),
+            delta=np.repeat(data.delta, games),
+        )
+        unit, _ = gp.unit_sized(many)
+        counted.clear()
+        return [len(found.triples.members) for _, found in gp.posteriors(unit, gp.learn_from_pilots(unit))]
+
+    assert min(triples_of(3)) >= 3
+    assert len(counted) == 3
+    monkeypatch.setattr(gp, "REFITTED_PAIRS", 299)
+    assert min(triples_of(3)) >= 3
+    assert len(counted) == 1
+    monkeypatch.setattr(gp, "REFITTED", 2)
+    assert triples_of(3) == [0]
+    assert len(counted) == 1

@@ -1,0 +1,247 @@
+"""The head-to-head benchmark: its games, its clock, its peers, its tables."""
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from sharpley.app.cli import app
+from sharpley.engine.rows import estimate_rows
+from sharpley.engine.settings import make_settings
+from sharpley.estimators.exact import all_coalitions
+from sharpley.games import UnanimitySum, WeightedVoting
+from sharpley.games.callables import PlainGame
+from sharpley_experiments.bench import measure as bench
+from sharpley_experiments.bench import peers, report, run
+from sharpley_experiments.bench.games import CLOSED_FORM_PLAYERS, CLOSED_FORMS, GAMES, bench_game
+from sharpley_experiments.bench.measure import Timed, measure
+from sharpley_experiments.bench.peers import available_peers
+from sharpley_experiments.bench.run import MULTIPLES, _cells, players_of, summarised
+from sharpley_experiments.common.lookup import TableGames
+
+VOTES = WeightedVoting((4, 3, 2, 2, 1, 1), quota=7)
+
+
+def test_looked_up_values_are_those_of_the_game():
+    coalitions = all_coalitions(6)
+    order = np.argsort(coalitions @ (2 ** np.arange(6)[::-1]))
+    games = TableGames(np.stack([VOTES(coalitions[order]), 2 * VOTES(coalitions[order])]))
+    assert games.d == 6
+    shuffled = np.random.default_rng(0).permutation(coalitions)
+    np.testing.assert_array_equal(games.evaluator()(np.ones(64, int), shuffled)[:, 0], 2 * VOTES(shuffled))
+    exact = estimate_rows(games, make_settings("exact", 64, None, 0)).values[:, :, 0]
+    np.testing.assert_allclose(exact, np.outer([1, 2], VOTES.shapley_values()), atol=1e-12)
+
+
+def test_games_with_closed_forms_are_stable():
+    for name in CLOSED_FORMS:
+        game = bench_game(name, None, "")
+        assert game.exact.shape == (1, CLOSED_FORM_PLAYERS)
+        assert game.games.d == players_of(name)
+        ends = game.games.endpoints()
+        assert game.exact.sum() == pytest.approx(ends[0, 1, 0] - ends[0, 0, 0])
+
+
+def test_tree_game_of_the_benchmark(tmp_path):
+    row = measure(game="xgboost-make_regression", method="gp", multiple=10, seed=0, data=None, folder=str(tmp_path))[0]
+    assert row["d"] == 10
+    assert row["evaluations"] == 102
+    assert 0 < row["mse"] / row["size"] < 1e-3
+    assert 0 < row["own_seconds"] < row["seconds"]
+
+
+def test_distinct_coalitions_are_counted():
+    timed = Timed(PlainGame(VOTES, 6))
+    timed.endpoints()
+    evaluate = timed.evaluator()
+    coalitions = np.repeat(all_coalitions(6), 3, axis=0)
+    evaluate(np.zeros(len(coalitions), int), coalitions)
+    assert timed.evaluations == 64
+
+
+@pytest.mark.parametrize(
+    "method", [pytest.param("shap Permutation", marks=pytest.mark.slow), "shap Kernel"]
+)  # compiles
+def test_peers_estimate_shapley_values(method):
+    """Not of anything else: errors fall with the budget and, where all coalitions fit, vanish or nearly do."""
+    game = UnanimitySum.random(8, n_terms=20, max_order=4, rng=0)
+    truth = game.shapley_values()
+    few, many = (available_peers()[method](game, 8, budget, 0) for budget in (40, 256))
+    assert np.abs(few - truth).mean() < 0.5 * np.abs(truth).mean()
+    assert np.abs(many - truth).max() < (1e-9 if method == "shap Kernel" else 0.25)
+
+
+@pytest.mark.parametrize(
+    ("name", "d", "arguments", "options"),
+    [
+        ("KernelSHAP", 30, (), {"pairing_trick": True}),
+        ("PolySHAP", 30, (), {"pairing_trick": True, "max_order": 3}),
+        ("PolySHAP", 107, (), {"pairing_trick": True, "max_order": 2}),  # of order 3 it would have 200,000 terms
+        ("RegressionMSR", 30, ("SV",), {}),
+        ("SVARM", 30, (), {}),
+    ],
+)
+def test_shapiqs_estimators_have_the_whole_budget_and_their_best_options(monkeypatch, name, d, arguments, options):
+    """On a stand-in for shapiq, which needs a newer Python than the library."""
+    seen = {}
+
+    class Approximator:
+        def __init__(self, n, *arguments, **options):
+            seen.update(made=(n, arguments, options))
+
+        def approximate(self, budget, game):
+            seen.update(budget=budget, values=game(np.array([[0, 1]], dtype=int)))
+            return SimpleNamespace(get_n_order_values=lambda order: np.full(d, order))
+
+    shapiq, module = ModuleType("shapiq"), ModuleType("shapiq.approximator")
+    setattr(module, name, Approximator)
+    shapiq.approximator = module
+    monkeypatch.setitem(sys.modules, "shapiq", shapiq)
+    monkeypatch.setitem(sys.modules, "shapiq.approximator", module)
+    monkeypatch.setattr(peers, "find_spec", lambda library: object())
+    found = available_peers()
+    assert set(found) == {"shap Permutation", "shap Kernel", f"shapiq {name}"}  # what the version has
+    values = found[f"shapiq {name}"](lambda coalitions: np.where(coalitions.dtype == bool, 1.0, 0.0), d, 302, 7)
+    np.testing.assert_array_equal(values, np.ones(d))
+    assert seen == {"made": (d, arguments, {"random_state": 7, **options}), "budget": 302, "values": 1.0}
+
+
+def test_peers_see_only_players_that_matter():
+    """A peer that estimates nothing but the number of players that it was told of."""
+    seen = []
+
+    timed = Timed(TableGames(np.zeros((2, 64))))
+    timed.varying = lambda: np.array([[True] * 6, [True] * 4 + [False] * 2])
+    bench_peers = {"spy": lambda game, d, budget, seed: seen.append(d) or np.full(d, 1.0)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bench, "available_peers", lambda: bench_peers)
+        values = bench._peers(timed, "spy", 20, 0)
+    assert seen == [6, 4]
+    np.testing.assert_array_equal(values[1], [1, 1, 1, 1, 0, 0])
+
+
+def test_methods_that_need_more_evaluations_have_no_line(tmp_path):
+    assert measure(game="airport", method="stratified", multiple=5, seed=0, data=None, folder=str(tmp_path)) == []
+
+
+@pytest.fixture
+def without_data(monkeypatch):
+    monkeypatch.setattr(run, "number_of_rows", lambda name, data: 1000)
+
+
+def test_methods_without_a_line_are_named(tmp_path):
+    result = CliRunner().invoke(
+        app, ["bench", "--game", "airport", "--method", "stratified", "--quick", "--out", str(tmp_path)]
+    )
+    assert result.exit_code == 2
+    assert "no budget of these games is large enough" in result.stderr
+
+
+def test_a_report_shows_what_was_measured_earlier(tmp_path):
+    run.run(tmp_path, data=None, games=["airport"], methods=["antithetic"], quick=True)
+    lines = run.run(tmp_path, data=None, games=["voting"], methods=["regression"], quick=True)
+    assert list(zip(lines["game"], lines["method"], lines["multiple"], strict=True)) == [
+        *(("airport", "antithetic", multiple) for multiple in (5, 10)),
+        *(("voting", "regression", multiple) for multiple in (5, 10)),
+    ]
+    kept = next(path for path in (tmp_path / "cells").glob("*.json") if "airport" in path.read_text(encoding="utf-8"))
+    kept.unlink()  # then one of its budgets misses a seed
+    lines = run.run(tmp_path, data=None, games=["voting"], methods=["regression"], quick=True)
+    assert (lines["game"] == "airport").sum() == 1
+
+
+def test_what_a_cell_depends_on(monkeypatch, without_data):
+    assert run.made_from("airport", None) == ""
+    monkeypatch.setattr(run, "with_version", lambda library: f"{library} 9.9")
+    assert run.made_from("xgboost-year", None) == ", xgboost 9.9, 1000 rows"
+    assert run.made_from("mlp-bank", None) == ", scikit-learn 9.9, 1000 rows"
+
+
+def test_which_cells_there_are(without_data):
+    everything = [cell for game in GAMES for cell in _cells(game, "gp", None, quick=False)]
+    multiples = {game: {c["multiple"] for c in everything if c["game"] == game} for game in GAMES}
+    assert multiples["xgboost-cal_housing"] == {5, 10, 20}  # 50 d exceeds 2^8
+    assert multiples["xgboost-year"] == set(MULTIPLES)
+    assert len([c for c in everything if c["game"] == "xgboost-adult" and c["multiple"] == 50]) == 10
+    slow = _cells("xgboost-adult", "shapiq SVARM", None, quick=False)
+    assert {c["multiple"] for c in slow} == {5, 10, 20}
+    assert len(slow) == 9
+    assert len(_cells("xgboost-breast_cancer", "shapiq PolySHAP", None, quick=False)) == 43  # three seeds at 100 d
+    assert len(_cells("voting", "shapiq PolySHAP", None, quick=False)) == 50
+
+
+@pytest.fixture
+def lines():
+    rows = [
+        {"game": game, "method": method, "multiple": multiple, "seed": seed, "d": 30, "mse": error * (1 + 0.1 * seed),
+         "size": 2.0, "reference_variance": 0.0, "evaluations": 302.0, "own_seconds": 0.1, "seconds": 0.2}
+        for game in ("airport", "voting")
+        for multiple in (10, 50)
+        for method, error in (("gp", 1e-4), ("antithetic", 1e-2), ("shap Kernel", 1e-3), ("shapiq SVARM", 5e-4))
+        for seed in range(4)
+    ]  # fmt: skip
+    return summarised(pd.DataFrame(rows))
+
+
+def test_errors_are_relative_and_have_intervals(lines):
+    line = lines[(lines["method"] == "gp") & (lines["game"] == "airport")].iloc[0]
+    assert line["error"] == pytest.approx(1.15e-4 / 2)
+    assert line["low"] < line["error"] < line["high"]
+    assert line["seeds"] == 4
+
+
+def test_headline_names_the_best_peer_and_what_was_aimed_at(lines):
+    table = report.headline_table(lines)
+    assert "shapiq SVARM" in table
+    assert "shap Kernel" not in table
+    assert table.count("**5.0 (") == 4
+    worse = lines.assign(error=lines["error"].where(lines["method"] != "gp", lines["error"] * 2))
+    assert "2.5 (" in report.headline_table(worse)
+    assert "aim 4" in report.headline_table(worse)
+
+
+def test_the_readme_says_what_was_measured():
+    root = Path(__file__).parents[3]
+    measured = (
+        pd.read_csv(root / "docs/results/bench.csv").set_index(["game", "multiple", "method"])["error"].sort_index()
+    )
+    text = (root / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (XGBoost|network), (\w+) \| (\d+) \| (.*) \|$", text, re.MULTILINE)
+    assert len(rows) == len(GAMES) - len(CLOSED_FORMS)
+    for kind, name, d, cells in rows:
+        game = f"{'mlp' if kind == 'network' else 'xgboost'}-{name}"
+        assert int(d) == players_of(game)
+        shown = cells.split(" | ")
+        for multiple, of_budget in ((10, shown[:3]), (50, shown[3:])):
+            if multiple * int(d) >= 2 ** int(d):
+                assert of_budget == ["–"] * 3
+                continue
+            errors = measured[game, multiple]
+            others = [errors["shap Permutation"], errors["shap Kernel"], errors.filter(like="shapiq").min()]
+            factors = [other / errors["gp"] for other in others]
+            assert of_budget == [f"{f:.1f}" if f < 10 else f"{f:.0f}" for f in factors]
+
+
+def test_tables_and_picture_are_written(lines, tmp_path):
+    paths = report.write(lines, tmp_path, "versions")
+    assert [path.name for path in paths] == ["bench.csv", "bench.md", "bench.png"]
+    page = paths[1].read_text(encoding="utf-8")
+    assert "### 10 d evaluations" in page
+    assert "**5.8e-05 ±" in page
+    again = pd.read_csv(paths[0])
+    assert report.headline_table(again).count("\n") == report.headline_table(lines).count("\n")
+
+
+def test_command(tmp_path):
+    arguments = ["bench", "--quick", "--game", "airport", "--method", "antithetic", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "bench.md").exists()
+    wrong = CliRunner().invoke(app, [*arguments[:3], "chess", *arguments[4:]])
+    assert wrong.exit_code == 2
+    assert "airport" in wrong.output

@@ -1,0 +1,340 @@
+"""The paper's tables: numbers that are right, pictures that show them, findings that could have failed."""
+
+import io
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from scipy import stats
+
+from sharpley import Mallows, Sobol
+from sharpley.permutations.quadrature import discrepancy as discrepancy_of
+from sharpley_experiments.common.datasets import DATASETS, Dataset
+from sharpley_experiments.common.intervals import difference_interval
+from sharpley_experiments.paper.constants import PRESETS, TIMED_FROM, TIMED_PLAYERS
+from sharpley_experiments.paper.exhibits import Context
+from sharpley_experiments.paper.tables import TABLES, complexity, data, discrepancy
+from sharpley_experiments.paper.tables.printed import DATA, EXPONENTS, discrepancies
+
+TINY = replace(PRESETS["quick"], table_d=10, table_n=10, n_doublings=1, n_repetitions=2)
+RESULTS = Path(__file__).parents[3] / "docs" / "results"
+
+
+def from_csv(table):
+    return pd.read_csv(io.StringIO(table.to_csv(index=False)), engine="python")
+
+
+def png(figure):
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=40)
+    return stream.getvalue()
+
+
+def verdicts(exhibit, table):
+    return {finding.claim: finding.verdict for finding in TABLES[exhibit].findings(table)}
+
+
+def verdict(exhibit, table, start):
+    (found,) = [value for claim, value in verdicts(exhibit, table).items() if claim.startswith(start)]
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cells")
+
+
+@pytest.fixture(scope="module")
+def trials():
+    """All 45 cells and the designs, with the means, spreads and seconds that docs/results has."""
+    rng, rows = np.random.default_rng(0), []
+    for cell in pd.read_csv(RESULTS / "table_discrepancy.csv").itertuples():
+        noise = rng.normal(size=2 if cell.method == "design" else 25)
+        values = cell.discrepancy_mean + cell.discrepancy_std * (noise - noise.mean()) / noise.std(ddof=1)
+        rows += [
+            (cell.d, cell.n, cell.method, trial, value, cell.seconds, 1) for trial, value in enumerate(values.tolist())
+        ]
+    return pd.DataFrame(rows, columns=["d", "n", "method", "trial", "discrepancy", "seconds", "jobs"])
+
+
+def times(exponents, noise=0.02, lower=0.0, n_repetitions=5):
+    """Synthetic times a n^e + lower, with noise."""
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        [
+            (method, d, n, repetition, (1e-9 * d * n ** exponents[method] + lower) * np.exp(noise * rng.normal()))
+            for method, smallest in TIMED_FROM.items()
+            for d in TIMED_PLAYERS
+            for n in smallest * 2 ** np.arange(6)
+            for repetition in range(n_repetitions)
+        ],
+        columns=["method", "d", "n", "repetition", "seconds"],
+    )
+
+
+def fake_load(name, folder):
+    rows, columns, task = DATA[name]
+    y = np.zeros(rows)
+    y[: rows // 4] = 1
+    return Dataset(name, np.empty((rows, columns)), y, (), task == "classification")
+
+
+def test_all_tables_are_there_and_loading_them_is_light():
+    assert list(TABLES) == ["complexity", "datasets", "table-discrepancy"]
+    heavy = ("scipy", "pandas", "matplotlib", "sklearn", "joblib", "numba")
+    code = f"import sys, sharpley_experiments.paper.tables; print([m for m in {heavy} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+# Discrepancy
+
+
+def test_the_table_holds_every_trial_and_a_second_run_measures_nothing(folder, monkeypatch):
+    context = Context(TINY, folder)
+    table = discrepancy.compute(context)
+    assert len(table) == 6 * 2
+    assert not table.duplicated(["d", "n", "method", "trial"]).any()
+    sobol = table[(table["method"] == "sobol") & (table["trial"] == 1)]["discrepancy"].item()
+    assert sobol == discrepancy_of(Sobol(10, rng=1).random(10), kernel=Mallows(4.0))
+    monkeypatch.setattr(discrepancy, "measure_cell", lambda **cell: pytest.fail(f"measured {cell} again"))
+    pd.testing.assert_frame_equal(discrepancy.compute(context), table)
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    measured = []
+
+    def stops(**cell):
+        if len(measured) == 5:
+            raise KeyboardInterrupt
+        measured.append((cell["method"], cell["trial"]))
+        return [{"discrepancy": 0.1, "seconds": 0.1, "jobs": 1}]
+
+    monkeypatch.setattr(discrepancy, "measure_cell", stops)
+    with pytest.raises(KeyboardInterrupt):
+        discrepancy.compute(Context(TINY, tmp_path))
+    first, measured[:] = list(measured), []
+    monkeypatch.setattr(
+        discrepancy, "measure_cell", lambda **cell: measured.append((cell["method"], cell["trial"])) or []
+    )
+    discrepancy.compute(Context(TINY, tmp_path))
+    assert len(first) == 5
+    assert len(measured) == 12 - 5
+    assert not set(first) & set(measured)
+
+
+def test_presets_change_the_sizes_of_the_table_only(monkeypatch):
+    def asked(preset):
+        return pd.DataFrame(discrepancy.run_cells(None, wanted[preset], None))
+
+    wanted = {}
+    monkeypatch.setattr(discrepancy, "run_cells", lambda measure, cells, *args, **kwargs: cells)
+    for name, preset in PRESETS.items():
+        wanted[name] = discrepancy.compute(Context(preset, Path("nowhere")))
+    assert len(asked("paper")) == 45 * 25 + 9 * 2
+    assert set(map(tuple, asked("quick").to_numpy())) < set(map(tuple, asked("laptop").to_numpy()))
+    assert (asked("quick")[["d", "n"]].max() == [50, 100]).all()
+
+
+def test_the_page_in_the_documentation_is_what_the_trials_give(trials, tmp_path):
+    paths = discrepancy.write(trials, tmp_path)
+    assert [path.name for path in paths] == ["table_discrepancy.csv", "table_discrepancy.md"]
+    for path in paths:
+        assert path.read_text(encoding="utf-8") == (RESULTS / path.name).read_text(encoding="utf-8")
+
+
+def test_readers_see_the_papers_numbers_beside_ours(trials):
+    shown = discrepancy.tabulate(trials)
+    assert len(shown) == 54
+    line = shown[(shown["d"] == "200") & (shown["n"] == "1000")].set_index("method")
+    assert line.loc["herding", ["discrepancy", "paper", "paper's seconds"]].tolist() == ["0.0255", "0.026", "242.516"]
+    assert line.loc["sbq", "paper"] == line.loc["design", "paper"] == "–"
+
+
+def test_seconds_beside_other_processes_are_called_too_long(trials):
+    assert "too long" not in discrepancy.markdown(trials)
+    shared = trials.assign(jobs=2)
+    assert "100% of the trials ran beside others" in discrepancy.markdown(shared)
+    assert any("too long" in finding.evidence for finding in TABLES["table-discrepancy"].findings(shared))
+
+
+def test_the_papers_claims_on_discrepancy_as_we_found_them(trials):
+    found = verdicts("table-discrepancy", trials)
+    assert len(found) == 8
+    assert [claim[:20] for claim, value in found.items() if value != "holds"] == [
+        "SBQ optimises the di",
+        "For large n herding ",
+    ]
+    small = trials[(trials["d"] <= 50) & (trials["n"] <= 100)]
+    assert len(verdicts("table-discrepancy", small)) == 5
+
+
+def changed(trials, factor, **where):
+    table = trials.copy()
+    rows = np.logical_and.reduce([table[column].isin(values) for column, values in where.items()])
+    table.loc[rows, ["discrepancy", "seconds"]] *= factor
+    return table
+
+
+@pytest.mark.parametrize(
+    ("start", "factor", "where", "expected"),
+    [
+        ("The mean", 1.2, {"method": ["sobol"]}, "holds in part"),
+        ("The mean", 0.5, {"d": [10, 50, 200]}, "does not hold"),
+        ("At low", 1.2, {"method": ["herding"]}, "holds in part"),
+        ("At low", 2.0, {"method": ["herding", "sbq"]}, "does not hold"),
+        ("Antithetic", 0.5, {"method": ["antithetic"]}, "does not hold"),
+        ("Antithetic", 0.5, {"d": [200], "n": [10], "method": ["herding"]}, "holds in part"),
+        ("SBQ", 0.9, {"method": ["sbq"]}, "holds"),
+        ("SBQ", 1.5, {"method": ["sbq"]}, "does not hold"),
+        ("No method", 0.1, {"method": ["orthogonal"]}, "holds in part"),
+        ("Orthogonal", 2.0, {"method": ["orthogonal", "sobol"]}, "does not hold"),
+        ("At d = 10, n = 1000", 1.3, {"method": ["herding"]}, "holds in part"),
+        ("At d = 10, n = 1000", 3.0, {"method": ["herding"]}, "does not hold"),
+        ("For large n", 50.0, {"method": ["herding", "sbq"]}, "holds"),
+        ("For large n", 0.1, {"method": ["herding", "sbq"]}, "does not hold"),
+    ],
+)
+def test_other_trials_give_another_verdict(trials, start, factor, where, expected):
+    assert verdict("table-discrepancy", trials, start) != expected
+    assert verdict("table-discrepancy", changed(trials, factor, **where), start) == expected
+
+
+def test_differences_are_welchs():
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(0, 1, 12), rng.normal(0.5, 3, 30)
+    interval = stats.ttest_ind(a, b, equal_var=False).confidence_interval()
+    np.testing.assert_allclose(difference_interval(a, b), [a.mean() - b.mean(), interval.low, interval.high])
+    assert difference_interval(np.ones(2), np.zeros(2)) == (1, 1, 1)
+
+
+# Complexity
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.7, 2.0, 3.0])
+def test_the_fit_finds_known_exponents(exponent):
+    table = times(dict.fromkeys(EXPONENTS, exponent))
+    for slope in complexity.slopes(table).values():
+        assert slope.value == pytest.approx(exponent, abs=0.06)
+        assert slope.last == pytest.approx(exponent, abs=0.12)
+
+
+def test_the_interval_covers_the_exponent_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    n = np.repeat(64 * 2 ** np.arange(6), 5)
+    covered = 0
+    for _ in range(300):
+        slope = complexity.fit(pd.DataFrame({"n": n, "seconds": n**2.0 * np.exp(0.1 * rng.normal(size=len(n)))}))
+        covered += slope.low < 2 < slope.high
+    assert 0.92 * 300 < covered < 300
+
+
+def test_costs_that_do_not_grow_are_left_to_the_lower_half():
+    table = times(dict(EXPONENTS, sbq=3), noise=0.0, lower=1e-3)
+    whole = table[(table["method"] == "sbq") & (table["d"] == 50)]
+    all_of_it = np.polyfit(np.log(whole["n"]), np.log(whole["seconds"]), 1)[0]
+    assert all_of_it < complexity.fit(whole).value < complexity.fit(whole).last < 3
+
+
+def test_exponents_other_than_the_papers_are_found_out():
+    assert set(verdicts("complexity", times(EXPONENTS)).values()) == {"holds"}
+    other = times(dict(EXPONENTS, sobol=1.5, sbq=2.0))
+    assert {claim: value for claim, value in verdicts("complexity", other).items() if value != "holds"} == {
+        "sobol: time O(n) in the number of orderings.": "does not hold",
+        "sbq: time O(n³) in the number of orderings.": "holds in part",
+    }
+    assert "triangular solve" in complexity.findings(other)[-1].evidence
+
+
+@pytest.mark.parametrize(("quadratic", "expected"), [(600, "holds"), (1500, "holds in part")])
+def test_an_exponent_may_be_reached_at_the_end(quadratic, expected):
+    """Terms of lower order hide it at small n; the claim is for large n."""
+    table = times(EXPONENTS, noise=0.0)
+    table["seconds"] += np.where(table["method"] == "sbq", 1e-9 * table["d"] * quadratic * table["n"] ** 2.0, 0)
+    assert complexity.slopes(table)["sbq", 10].value < 3 - complexity.TOLERANCE
+    assert verdict("complexity", table, "sbq") == expected
+
+
+def test_noise_alone_confirms_nothing():
+    noise = times(dict(EXPONENTS, orthogonal=1.4), noise=3.0, n_repetitions=2)
+    found = complexity.findings(noise)
+    assert any("too noisy to tell" in finding.evidence for finding in found)
+
+
+def test_exponents_of_the_papers_own_seconds():
+    assert complexity.slope_in_print("herding", 10) == pytest.approx(np.log10(52.961 / 0.980))
+    assert complexity.slope_in_print("sbq", 50) == pytest.approx(np.log10(27.135 / 0.344))
+    assert complexity.slope_in_print("antithetic", 10) is None
+    assert complexity.slope_in_print("monte-carlo", 10) is None
+
+
+def test_times_are_measured_once(folder, monkeypatch):
+    table = complexity.compute(Context(TINY, folder, jobs=2))
+    assert len(table) == 6 * 2 * 2 * 2
+    assert (table["seconds"] > 0).all()
+    monkeypatch.setattr(complexity, "measure_cell", lambda **cell: pytest.fail(f"measured {cell} again"))
+    pd.testing.assert_frame_equal(complexity.compute(Context(TINY, folder)), table)
+    assert len(complexity.tabulate(table)) == 12
+
+
+# Data sets
+
+
+def test_sizes_that_differ_from_the_printed_ones_are_found_out(monkeypatch):
+    monkeypatch.setattr(data, "load", fake_load)
+    table = data.compute(Context(TINY, Path("nowhere")))
+    assert tuple(table["name"]) == DATASETS
+    assert set(verdicts("datasets", table).values()) == {"holds"}
+    table.loc[1, ["rows", "note"]] = [569, "another data set"]
+    rows, columns = data.findings(table)
+    assert (rows.verdict, columns.verdict) == ("holds in part", "holds")
+    assert "breast_cancer is 569 × 30 classification (another data set)" in rows.evidence
+    table.loc[2, "task"] = "regression"
+    assert data.findings(table)[1].verdict == "holds in part"
+
+
+def test_the_data_folder_is_the_contexts(monkeypatch):
+    folders = []
+    monkeypatch.setattr(data, "load", lambda name, folder: folders.append(folder) or fake_load(name, folder))
+    shown = data.tabulate(from_csv(data.compute(Context(TINY, Path("cells"), Path("data")))))
+    assert folders == [Path("data")] * 6
+    assert shown.loc[0, ["rows", "paper's columns", "target", "note"]].tolist() == [
+        "48,842",
+        "107",
+        "25.0% positive",
+        "",
+    ]
+
+
+# All
+
+
+def test_pictures_and_findings_come_from_the_table_alone(trials, monkeypatch):
+    monkeypatch.setattr(data, "load", fake_load)
+    tables = {
+        "complexity": times(EXPONENTS),
+        "datasets": data.compute(Context(TINY, Path("nowhere"))),
+        "table-discrepancy": trials,
+    }
+    for name, table in tables.items():
+        exhibit, again = TABLES[name], from_csv(table)
+        assert exhibit.findings(table) == exhibit.findings(again)
+        pd.testing.assert_frame_equal(exhibit.tabulate(table), exhibit.tabulate(again))
+        if exhibit.draw is not None:
+            figure = exhibit.draw(table, "preset: quick")
+            assert isinstance(figure, Figure)
+            assert "preset: quick" in [text.get_text() for text in figure.texts]
+            assert png(figure) == png(exhibit.draw(again, "preset: quick"))
+
+
+def test_the_papers_means_are_hollow_marks(trials):
+    figure = TABLES["table-discrepancy"].draw(trials, "")
+    first = figure.axes[0]
+    hollow = [line for line in first.lines if line.get_markerfacecolor() == "none" and len(line.get_xdata())]
+    shown = {tuple(np.round(line.get_ydata(), 4)) for line in hollow}
+    assert tuple(discrepancies()[10, n, "herding"].mean for n in (10, 100, 1000)) in shown

@@ -1,0 +1,125 @@
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import orderings
+
+from sharpley import Kendall, Mallows, MonteCarlo, Spearman, all_orderings, discrepancy
+from sharpley import quadrature_weights as best_weights
+from sharpley.permutations import quadrature
+from sharpley.permutations.kernels import KERNELS
+
+
+@pytest.mark.parametrize("name", list(KERNELS))
+@given(data=st.data())
+def test_discrepancy_matches_its_definition(name, data):
+    a = data.draw(orderings(max_d=4))
+    numbers = st.floats(-2, 2).map(lambda x: round(x, 3))
+    weights = np.array(data.draw(st.lists(numbers, min_size=len(a), max_size=len(a))))
+    expected = oracles.discrepancy(name, a, weights)
+    assert discrepancy(a, weights, kernel=KERNELS[name]()) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("kernel", [Mallows(4.0), Mallows(0.0), Mallows(30.0), Kendall(), Spearman()])
+def test_discrepancy_of_all_permutations_is_zero(kernel, d):
+    assert discrepancy(all_orderings(d), kernel=kernel) < 1e-7
+
+
+def test_relabelling_players_changes_no_discrepancy():
+    a = MonteCarlo(9, rng=0).random(40)
+    relabelling = np.random.default_rng(1).permutation(9)
+    assert discrepancy(relabelling[a]) == pytest.approx(discrepancy(a), rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [Mallows(4.0), Spearman()])
+def test_blocks_of_the_gram_matrix_add_up(kernel, monkeypatch):
+    a = MonteCarlo(6, rng=0).random(53)
+    whole = discrepancy(a, kernel=kernel)
+    monkeypatch.setattr(quadrature, "BLOCK_ELEMENTS", 64)
+    assert discrepancy(a, kernel=kernel) == pytest.approx(whole, rel=1e-9)
+    k = kernel.gram(a) - kernel.mean(6)
+    assert whole == pytest.approx(np.sqrt(k.mean()), rel=1e-9)
+
+
+def test_weights_solve_the_papers_system():
+    a = MonteCarlo(7, rng=0).random(30)
+    kernel = Mallows(4.0)
+    raw = best_weights(a, kernel=kernel, normalize=False)
+    np.testing.assert_allclose(kernel.gram(a) @ raw, kernel.mean(7), atol=1e-8)
+    np.testing.assert_allclose(best_weights(a, kernel=kernel), raw / raw.sum(), rtol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", [Mallows(4.0), Kendall(), Spearman()])
+@given(data=st.data())
+def test_no_other_weights_that_sum_to_one_do_better(kernel, data):
+    a = data.draw(orderings(max_d=6))
+    weights = best_weights(a, kernel=kernel)
+    assert weights.sum() == pytest.approx(1.0)
+    least = discrepancy(a, weights, kernel=kernel)
+    change = np.random.default_rng(0).normal(size=(20, len(a)))
+    for direction in change - change.mean(axis=1, keepdims=True):
+        assert discrepancy(a, weights + 0.1 * direction, kernel=kernel) >= least - 1e-4
+
+
+def test_raw_weights_are_better_still_but_do_not_sum_to_one():
+    a = MonteCarlo(10, rng=0).random(10)
+    raw = best_weights(a, normalize=False)
+    assert raw.sum() < 0.8
+    assert discrepancy(a, raw) < discrepancy(a, best_weights(a)) < discrepancy(a)
+
+
+def test_repeated_orderings_share_one_weight():
+    a = MonteCarlo(5, rng=0).random(6)
+    repeated = np.concatenate([a, a[:2], a[:1]])
+    once, shared = best_weights(a), best_weights(repeated)
+    np.testing.assert_allclose(shared[[6, 7, 8]], shared[[0, 1, 0]])
+    np.testing.assert_allclose(shared[0] * 3, once[0])
+    assert discrepancy(repeated, shared) == pytest.approx(discrepancy(a, once))
+
+
+@pytest.mark.parametrize("kernel", [Mallows(4.0), Spearman()])
+def test_conjugate_gradients_agree_with_factorisation(kernel, monkeypatch):
+    a = MonteCarlo(7, rng=0).random(200)
+    factorised = discrepancy(a, best_weights(a, kernel=kernel), kernel=kernel)
+    monkeypatch.setattr(quadrature, "DENSE_LIMIT", 50)
+    monkeypatch.setattr(quadrature, "BLOCK_ELEMENTS", 1000)
+    iterated = best_weights(a, kernel=kernel)
+    assert iterated.sum() == pytest.approx(1.0)
+    assert discrepancy(a, iterated, kernel=kernel) == pytest.approx(factorised, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [discrepancy, best_weights])
+def test_twenty_thousand_orderings_in_bounded_memory(function):
+    """The Gram matrix alone would take 3.2 GB."""
+    import tracemalloc
+
+    a = MonteCarlo(8, rng=0).random(20_000)
+    function(a[:2000])
+    tracemalloc.start()
+    function(a)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], r"shape \(2,\), one for each ordering, got \(1,\)"),
+        ([[0.5, 0.5]], r"got \(1, 2\)"),
+        ([0.5, np.nan], r"weights\[1\] is nan"),
+        ([np.inf, 0.5], r"weights\[0\] is inf"),
+    ],
+)
+def test_bad_weights_are_named(weights, message):
+    with pytest.raises(ValueError, match=message):
+        discrepancy([[0, 1], [1, 0]], weights)
+
+
+@pytest.mark.parametrize("function", [discrepancy, best_weights])
+def test_no_orderings_is_an_error(function):
+    with pytest.raises(ValueError, match="at least one row"):
+        function(np.empty((0, 3), int))

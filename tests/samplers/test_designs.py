@@ -1,0 +1,279 @@
+"""Permutation designs: what is minimised, how it becomes a sample, and its limits."""
+
+from math import comb, factorial
+
+import numpy as np
+import oracles
+import pytest
+
+from sharpley import (
+    Mallows,
+    PermutationDesign,
+    all_orderings,
+    discordant_pairs,
+    discrepancy,
+    permutation_mean,
+    shapley_values,
+)
+from sharpley.games import Airport, UnanimitySum
+from sharpley.permutations.orderings import as_orderings
+from sharpley.samplers import minimise
+from sharpley.samplers._sweep import grow, sweep
+from sharpley.samplers.base import random_orderings
+from sharpley.samplers.design import DesignBlocks
+from sharpley.samplers.relabelling import size_to_compute
+from sharpley.samplers.replicates import draw_groups
+from sharpley_experiments.paper.tables.discrepancy import measure
+from sharpley_experiments.paper.tables.printed import METHODS
+
+
+def whole_number_table(d, scale, paired):
+    values = np.exp(-scale * np.arange(comb(d, 2) + 1) / comb(d, 2))
+    return np.rint(2.0**36 * (values + values[::-1] if paired else values))
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize(("d", "n"), [(2, 3), (4, 5), (6, 8), (7, 3)])
+def test_sweeps_are_those_of_the_obvious_version(d, n, paired):
+    orderings = random_orderings(np.random.default_rng(d), n, d)
+    expected = oracles.sweep(orderings, whole_number_table(d, 4.0, paired))
+    sweep(
+        orderings,
+        minimise._player_major(orderings),
+        *minimise._differences(minimise._whole_numbers(d, 4.0, paired)),
+        10**12,
+    )
+    np.testing.assert_array_equal(orderings, expected)
+
+
+def test_growing_improves_each_ordering_against_those_before():
+    orderings = random_orderings(np.random.default_rng(0), 7, 5)
+    expected = [orderings[0]]
+    for ordering in orderings[1:]:
+        expected.append(descend_last([*expected, ordering]))
+    grow(
+        orderings,
+        minimise._player_major(orderings),
+        *minimise._differences(minimise._whole_numbers(5, 4.0, paired=False)),
+    )
+    np.testing.assert_array_equal(orderings, expected)
+
+
+def descend_last(orderings):
+    values = whole_number_table(5, 4.0, paired=False)
+    *others, last = [list(ordering) for ordering in orderings]
+
+    def total(ordering):
+        return sum(values[oracles.discordant_pairs(ordering, other)] for other in others)
+
+    moved = True
+    while moved:
+        moved = False
+        for k in range(4):
+            swapped = last.copy()
+            swapped[k], swapped[k + 1] = swapped[k + 1], swapped[k]
+            if total(swapped) < total(last):
+                last, moved = swapped, True
+    return last
+
+
+@pytest.mark.parametrize(("d", "n", "scale"), [(5, 7, 4.0), (10, 60, 4.0), (12, 9, 1.0)])
+def test_no_adjacent_transposition_improves_a_design(d, n, scale):
+    design = minimise.design(d, n, scale, paired=False)
+    best = discrepancy(design, kernel=Mallows(scale))
+    for i in range(n):
+        for k in range(d - 1):
+            swapped = design.copy()
+            swapped[i, [k, k + 1]] = swapped[i, [k + 1, k]]
+            assert discrepancy(swapped, kernel=Mallows(scale)) > best - 1e-9
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_samples_are_one_design_relabelled(paired):
+    first, second = (PermutationDesign(9, paired=paired, rng=seed).random(20) for seed in (0, 1))
+    assert (first != second).any()
+    np.testing.assert_array_equal(oracles.relabelled_to_identity(first), oracles.relabelled_to_identity(second))
+    np.testing.assert_array_equal(discordant_pairs(first, first), discordant_pairs(second, second))
+
+
+def test_calls_give_independent_relabellings_of_one_design():
+    sampler = PermutationDesign(8, rng=0)
+    first, second = sampler.random(12), sampler.random(12)
+    assert (first != second).any()
+    np.testing.assert_array_equal(oracles.relabelled_to_identity(first), oracles.relabelled_to_identity(second))
+    np.testing.assert_array_equal(sampler.reset().random(12), first)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(("d", "n"), [(7, 31), (3, 6), (3, 9), (4, 24), (4, 26), (5, 130), (2, 5)])
+def test_pairs_are_an_ordering_and_its_reverse(d, n, nested):
+    orderings = PermutationDesign(d, paired=True, nested=nested, rng=0).random(n)
+    np.testing.assert_array_equal(orderings[1::2], orderings[: n - n % 2 : 2, ::-1])
+    assert orderings.shape == (n, d)
+
+
+@pytest.mark.parametrize(("d", "n"), [(10, 2), (10, 4), (20, 4), (20, 9), (50, 10)])
+def test_few_orderings_come_in_pairs(d, n):
+    orderings = PermutationDesign(d, rng=0).random(n)
+    np.testing.assert_array_equal(orderings[1::2], orderings[: n - n % 2 : 2, ::-1])
+
+
+def test_pairwise_interactions_are_exact_at_the_default_budget():
+    game = UnanimitySum.random(20, n_terms=60, max_order=2, rng=1)
+    estimate = shapley_values(game, 20, method="design", rng=0)
+    np.testing.assert_allclose(estimate.values, game.shapley_values(), atol=1e-9)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_nested_designs_of_any_size_are_first_parts_of_one_sequence(paired):
+    sizes = (1, 64, 65, 100, 200)
+    largest = minimise.nested_design(6, size_to_compute(200), 4.0, paired)
+    for n in sizes:
+        np.testing.assert_array_equal(minimise.nested_design(6, size_to_compute(n), 4.0, paired)[:n], largest[:n])
+
+
+def test_sizes_to_compute_are_enough_and_not_much_more():
+    for n in range(1, 3000):
+        size = size_to_compute(n)
+        assert n <= size <= max(64, 1.25 * n + 1)
+        assert size % 2 == 0
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
+def test_all_orderings_are_found_where_there_are_as_many(d, paired):
+    n = 2 * factorial(d)
+    orderings = PermutationDesign(d, paired=paired, rng=0).random(n)
+    found, counts = np.unique(orderings, axis=0, return_counts=True)
+    np.testing.assert_array_equal(found, all_orderings(d))
+    assert set(counts) == {2}
+    extra = PermutationDesign(d, paired=paired, rng=0).random(n + 1)
+    assert discrepancy(extra) <= 1.0 / (n + 1) + 1e-9
+
+
+def test_beyond_the_largest_design_come_blocks_relabelled_for_themselves(monkeypatch):
+    monkeypatch.setattr(minimise, "WORK", 4 * 8 * 100)
+    minimise.design.cache_clear()
+    assert minimise.largest_design(8) == 10
+    orderings = PermutationDesign(8, rng=0).random(24)
+    minimise.design.cache_clear()
+    as_orderings(orderings)
+    first, second, rest = orderings[:10], orderings[10:20], orderings[20:]
+    np.testing.assert_array_equal(oracles.relabelled_to_identity(first), oracles.relabelled_to_identity(second))
+    assert (first != second).any()
+    assert len(rest) == 4
+
+
+def test_the_work_of_sweeps_is_limited():
+    orderings = random_orderings(np.random.default_rng(0), 200, 20)
+    table = minimise._differences(minimise._whole_numbers(20, 4.0, paired=False))
+    before = discrepancy(orderings)
+    little, much = (orderings.copy() for _ in range(2))
+    assert sweep(little, minimise._player_major(little), *table, 10**5) == 1
+    assert sweep(much, minimise._player_major(much), *table, 10**12) > 3
+    assert before > discrepancy(little) > discrepancy(much)
+
+
+@pytest.mark.parametrize("kind", ["design", "nested"])
+def test_players_too_many_for_a_table_keep_the_start(monkeypatch, kind):
+    swept = minimise.minimised(kind, 8, 12, 4.0, paired=False)
+    monkeypatch.setattr("sharpley.permutations.kernels.MAX_TABLE", 10)
+    orderings = minimise.minimised(kind, 8, 12, 4.0, paired=False)
+    start = minimise._start(8, 12, minimise.SEED, with_negatives=kind == "nested")
+    np.testing.assert_array_equal(orderings, start)
+    assert (swept != start).any()
+
+
+def test_groups_are_five_designs_when_the_number_is_known():
+    drawn = draw_groups(PermutationDesign(6, rng=0), 60)
+    assert np.bincount(drawn.groups).tolist() == [12] * 5
+    shapes = [oracles.relabelled_to_identity(drawn.orderings[drawn.groups == g]) for g in range(5)]
+    for shape in shapes[1:]:
+        np.testing.assert_array_equal(shape, shapes[0])
+    assert DesignBlocks(6, 1).block_size == 2
+    assert DesignBlocks(6, 7).block_size == 6
+
+
+def test_the_smallest_budget_pays_for_two_pairs():
+    estimate = shapley_values(Airport(np.arange(1.0, 13.0)), 12, method="design", max_evals=2 + 4 * 11, rng=0)
+    assert np.isfinite(estimate.standard_errors).all()
+    with pytest.raises(ValueError, match="needs at least 46"):
+        shapley_values(Airport(np.arange(1.0, 13.0)), 12, method="design", max_evals=45, rng=0)
+
+
+@pytest.mark.parametrize("n", [38, 60, 98, 99])
+def test_groups_are_whole_designs_when_the_number_is_known(n):
+    sizes = np.bincount(draw_groups(PermutationDesign(10, rng=0), n).groups)
+    assert len(sizes) == 5
+    assert sizes.max() - sizes.min() <= 2
+
+
+def test_the_best_start_does_not_depend_on_rounding():
+    """Restarts that tie are compared as whole numbers: the first of them is taken on every machine."""
+    values = minimise._whole_numbers(4, 4.0, paired=False)
+    starts = [minimise._start(4, 8, minimise.SEED + k, with_negatives=False) for k in range(minimise.RESTARTS)]
+    energies = [minimise._energy(minimise._descend(start, 4.0, paired=False), values) for start in starts]
+    assert all(energy == int(energy) for energy in energies)
+    best = [k for k, energy in enumerate(energies) if energy == min(energies)]
+    assert len(best) > 1
+    first = minimise._start(4, 8, minimise.SEED + best[0], with_negatives=False)
+    np.testing.assert_array_equal(
+        minimise.minimised("design", 4, 8, 4.0, paired=False), minimise._descend(first, 4.0, paired=False)
+    )
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_interrupted_call_loses_nothing(monkeypatch, nested):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    sampler = PermutationDesign(9, nested=nested, rng=0)
+    with monkeypatch.context() as patched:
+        patched.setattr("sharpley.samplers.design.nested_design", interrupted)
+        patched.setattr("sharpley.samplers.design.design", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sampler.random(5)
+    if nested:
+        np.testing.assert_array_equal(sampler.random(5), PermutationDesign(9, nested=True, rng=0).random(5))
+    assert sampler.random(5).shape == (5, 9)
+
+
+@pytest.mark.parametrize("options", [{"tol": 0.02}, {"max_evals": 900}])
+def test_designs_estimate_shapley_values(options):
+    costs = np.arange(1.0, 14.0)
+    estimate = shapley_values(Airport(costs), 13, method="design", rng=0, **options)
+    exact = shapley_values(Airport(costs), 13, method="exact", max_evals=2**13).values
+    lower, upper = estimate.interval(0.9999)
+    assert ((lower <= exact + 1e-9) & (exact - 1e-9 <= upper)).all()
+    assert estimate.values.sum() == pytest.approx(13.0)
+    assert estimate.method == "design"
+
+
+def test_designs_beat_antithetic_pairs_on_a_smooth_function():
+    def curved(orderings):
+        ranks = np.argsort(orderings, axis=1)
+        return np.exp((ranks[:, 0] < ranks[:, 1]) + (ranks[:, 1] < ranks[:, 2]) + ranks[:, 3] / 8.0)
+
+    errors = {
+        method: np.std([permutation_mean(curved, 8, n=100, method=method, rng=seed).mean for seed in range(60)])
+        for method in ("antithetic", "design")
+    }
+    assert errors["design"] < 0.7 * errors["antithetic"]
+
+
+def test_bad_settings_are_named():
+    with pytest.raises(ValueError, match="scale must be"):
+        PermutationDesign(5, scale=-1.0)
+
+
+SETTINGS = [(d, n) for d in (10, 50, 200) for n in (10, 100, 1000)]
+
+
+@pytest.mark.parametrize(
+    ("d", "n"), [pytest.param(d, n, marks=pytest.mark.slow if d * n > 10_000 else ()) for d, n in SETTINGS]
+)
+def test_discrepancy_is_below_that_of_every_method_of_the_paper(d, n):
+    trials = 25 if n < 1000 else 5
+    best = min(np.mean([measure(d, n, method, seed)[0] for seed in range(trials)]) for method in METHODS)
+    ours = measure(d, n, "design", 0)[0]
+    assert ours < best * (0.95 if d == 10 or (d, n) == (50, 1000) else 1.0)
