@@ -4,17 +4,17 @@ Importing this package imports numpy and nothing heavier: scipy, numba and the r
 """
 
 from sharpley import games
-from sharpley.engine.methods import METHODS
+from sharpley.engine.methods import METHODS, SAMPLERS, Method, MethodName, MethodRecord
 from sharpley.engine.timing import EstimatorTimeWarning
+from sharpley.estimation import estimate
 from sharpley.explainer import Explainer
-from sharpley.games import Background, MarginalGame
+from sharpley.games import Background, Games, MarginalGame
 from sharpley.mean import PermutationMean, permutation_mean
 from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
 from sharpley.result import ShapleyEstimate
 from sharpley.samplers import (
-    SAMPLERS,
     Antithetic,
     KernelHerding,
     MonteCarlo,
@@ -35,11 +35,15 @@ __all__ = [
     "Background",
     "EstimatorTimeWarning",
     "Explainer",
+    "Games",
     "Kendall",
     "Kernel",
     "KernelHerding",
     "Mallows",
     "MarginalGame",
+    "Method",
+    "MethodName",
+    "MethodRecord",
     "MonteCarlo",
     "Orthogonal",
     "PermutationDesign",
@@ -52,6 +56,7 @@ __all__ = [
     "all_orderings",
     "discordant_pairs",
     "discrepancy",
+    "estimate",
     "from_orderings",
     "games",
     "permutation_mean",

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sharpley._support.typing import RNG
 from sharpley.engine.methods import Method, check_method, method_name
-from sharpley.engine.rows import estimate_rows
-from sharpley.engine.settings import make_settings
+from sharpley.estimation import estimate
 from sharpley.games.marginal.background import as_background
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.model import ModelFunction
@@ -73,7 +72,8 @@ class Explainer:
         function = ModelFunction(model)
         self.model_method = function.name
         self.background = as_background(background)
-        self.method = check_method(method)
+        check_method(method)
+        self.method = method
         self.groups = groups
         self.rng = rng
         self.unbiased = unbiased
@@ -111,10 +111,9 @@ class Explainer:
         """
         from sharpley.adapters.shap import to_explanation
 
-        game = self._game(X)
-        estimate = self._estimate(game, max_evals, tol, progress)
-        names = game.players.names if self.feature_names is None else list(self.feature_names)
-        return to_explanation(estimate, X, game.players, names, self.output_names)
+        games = self._games(X)
+        found = self._estimate(games, max_evals, tol, progress)
+        return to_explanation(found, X, games.players, self.output_names)
 
     def estimate(
         self,
@@ -125,10 +124,10 @@ class Explainer:
         progress: bool | None = None,
     ) -> ShapleyEstimate:
         """Explain rows as plain arrays: values (rows, d), or (rows, d, outputs). The parameters are those of a call."""
-        return self._estimate(self._game(X), max_evals, tol, progress)
+        return self._estimate(self._games(X), max_evals, tol, progress)
 
-    def _game(self, rows: Any) -> MarginalGame:
-        game = MarginalGame(
+    def _games(self, rows: Any) -> MarginalGame:
+        games = MarginalGame(
             self.model,
             self.background,
             rows,
@@ -136,16 +135,25 @@ class Explainer:
             batch_size=self.batch_size,
             n_outputs=None if self.output_names is None else len(self.output_names),
         )
-        if self.feature_names is not None and len(self.feature_names) != game.d:
-            raise ValueError(f"{len(self.feature_names)} feature_names for {game.d} players")
-        return game
+        if self.feature_names is not None:
+            if len(self.feature_names) != games.d:
+                raise ValueError(f"{len(self.feature_names)} feature_names for {games.d} players")
+            games.player_names = list(self.feature_names)
+        return games
 
     def _estimate(
-        self, game: MarginalGame, max_evals: int | None, tol: float | None, progress: bool | None
+        self, games: MarginalGame, max_evals: int | None, tol: float | None, progress: bool | None
     ) -> ShapleyEstimate:
-        settings = make_settings(self.method, max_evals, tol, self.rng, self.n_jobs, progress, unbiased=self.unbiased)
-        estimate = estimate_rows(game, settings)
-        return estimate.without_output_axis() if game.is_scalar else estimate
+        return estimate(
+            games,
+            method=self.method,
+            max_evals=max_evals,
+            tol=tol,
+            rng=self.rng,
+            unbiased=self.unbiased,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
 
     def __repr__(self) -> str:
         return f"Explainer({self.model_method}, method={method_name(self.method)!r})"

@@ -14,7 +14,7 @@ import numpy as np
 from sharpley._support.checks import check_count
 from sharpley._support.typing import RNG, ArrayLike, Floats, Orderings
 from sharpley.coalitions.moments import group_totals, group_weights, grouped_moments
-from sharpley.samplers import sampler_by_name
+from sharpley.engine.methods import Method, make_sampler
 from sharpley.samplers.replicates import draw_groups
 
 
@@ -32,7 +32,7 @@ def permutation_mean(
     d: int,
     *,
     n: int,
-    method: str = "orthogonal",
+    method: Method = "orthogonal",
     rng: RNG = None,
 ) -> PermutationMean:
     """Mean of a function over all orderings of d players, estimated from n of them.
@@ -45,8 +45,8 @@ def permutation_mean(
         Number of players.
     n : int
         Number of orderings, at least 1.
-    method : str, default "orthogonal"
-        A name in ``sharpley.SAMPLERS``.
+    method : str or factory, default "orthogonal"
+        A name in ``sharpley.SAMPLERS``, or a class of samplers or a ``functools.partial`` of one.
     rng : int, Generator, SeedSequence or None
 
     Returns
@@ -67,7 +67,7 @@ def permutation_mean(
     True
     """
     n = check_count("n", n, minimum=1)
-    orderings, weights, groups = draw_groups(sampler_by_name(method, d, rng=rng), n)
+    orderings, weights, groups = draw_groups(make_sampler(method, d, rng=rng), n)
     values = _values(f(orderings), n)
     weighted = weights.reshape(-1, *[1] * (values.ndim - 1)) * values
     moments = grouped_moments(group_totals(weighted, groups), group_weights(weights, groups))

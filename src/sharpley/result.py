@@ -32,7 +32,16 @@ class ShapleyEstimate:
     converged : bool, or (rows,) bool
         Whether ``tol`` was met; True if none was asked for.
     degrees_of_freedom : float, of the same shape as ``values``
-        Behind the standard errors.
+        Degrees of freedom behind the standard errors; infinite where these are exact.
+    names : list of str or None
+        Names of the players, if the games have them.
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> game = sharpley.games.Airport((1.0, 2.0, 4.0))
+    >>> sharpley.shapley_values(game, names=["a", "b", "c"])
+    ShapleyEstimate(values=(3,), method='exact', n_evals≤8, converged=True)
     """
 
     values: Floats
@@ -42,6 +51,7 @@ class ShapleyEstimate:
     method: str
     converged: bool | NDArray[np.bool_]
     degrees_of_freedom: Floats
+    names: list[str] | None = None
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Confidence limits (lower, upper) of every value.
@@ -72,14 +82,14 @@ class ShapleyEstimate:
 
     def row(self, index: int) -> ShapleyEstimate:
         """The estimate of one row."""
-        return ShapleyEstimate(
-            self.values[index],
-            self.standard_errors[index],
-            self.base_values[index],
-            int(np.asarray(self.n_evals)[index]),
-            self.method,
-            bool(np.asarray(self.converged)[index]),
-            self.degrees_of_freedom[index],
+        return replace(
+            self,
+            values=self.values[index],
+            standard_errors=self.standard_errors[index],
+            base_values=self.base_values[index],
+            n_evals=int(np.asarray(self.n_evals)[index]),
+            converged=bool(np.asarray(self.converged)[index]),
+            degrees_of_freedom=self.degrees_of_freedom[index],
         )
 
     def __repr__(self) -> str:

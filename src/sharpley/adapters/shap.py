@@ -19,7 +19,6 @@ def to_explanation(
     estimate: ShapleyEstimate,
     rows: Any,
     players: Players,
-    feature_names: list[str] | None,
     output_names: list[str] | None,
 ) -> shap.Explanation:
     """Make a shap Explanation of an estimate over rows.
@@ -36,7 +35,7 @@ def to_explanation(
         base_values=estimate.base_values,
         data=_numbers(shown),
         display_data=shown,
-        feature_names=feature_names,
+        feature_names=estimate.names,
         output_names=output_names if estimate.values.ndim == 3 else None,
         error_std=estimate.standard_errors,
         lower_bounds=lower,

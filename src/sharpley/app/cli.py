@@ -14,9 +14,8 @@ from sharpley import SAMPLERS, __version__, discrepancy
 from sharpley._support import cache as _cache
 from sharpley._support.checks import check_choice
 from sharpley.app.files import read_array, write_array
-from sharpley.engine.methods import draw_for_budget
+from sharpley.engine.methods import METHODS, draw_for_budget, make_sampler
 from sharpley.permutations.kernels import KERNELS, kernel_by_name
-from sharpley.samplers import sampler_by_name
 
 app = typer.Typer(
     help="Shapley values, samples of permutations and their discrepancies.",
@@ -25,7 +24,7 @@ app = typer.Typer(
 )
 METHOD_HELP = "One of: " + ", ".join(SAMPLERS)
 KERNEL_HELP = "One of: " + ", ".join(KERNELS)
-KEPT = ("design", "herding", "sbq")
+KEPT = [name for name, record in METHODS.items() if record.keeps_samples]
 FILE_HELP = "CSV (one ordering a line, no header) or NPY; - for standard input."
 
 
@@ -72,7 +71,7 @@ def sample(
     with _plain_errors():
         if weights == out:
             raise ValueError(f"orderings and weights cannot both go to {out!r}")
-        sampler = sampler_by_name(method, d, rng=seed)
+        sampler = make_sampler(method, d, rng=seed)
         orderings = sampler.random(n)
         if weights is not None:
             write_array(weights, sampler.weights(orderings)[:, None])
@@ -201,7 +200,7 @@ def warm(
         before = {entry.key for entry in _cache.entries()}
         for players in track(d, description=method):
             for number in n or ():
-                sampler_by_name(method, players).random(number)
+                make_sampler(method, players).random(number)
             for budget in max_evals or ():
                 draw_for_budget(method, players, budget)
         fresh = sum(entry.key not in before for entry in _cache.entries())

@@ -27,12 +27,12 @@ from tqdm import tqdm
 
 from sharpley import __version__
 from sharpley._support.typing import Floats
+from sharpley.engine.methods import SAMPLERS
 from sharpley.explainer import Explainer
 from sharpley.games import Background
 from sharpley.permutations.quadrature import discrepancy
 from sharpley.plotting import figures as plotting
 from sharpley.result import ShapleyEstimate
-from sharpley.samplers import SAMPLERS
 
 if TYPE_CHECKING:
     import shap

@@ -1,7 +1,8 @@
-"""Means of independent groups: estimate, variance and degrees of freedom."""
+"""Estimates with their variances, and means of independent groups."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,17 +12,31 @@ from sharpley._support.typing import Floats
 
 
 class Moments(NamedTuple):
-    """An estimate with what is known of its error; all arrays of one shape, or broadcastable to it."""
+    """An estimate and what is known of its error; all arrays have one shape, or broadcast to it."""
 
     values: Floats
     variances: Floats
-    """Estimated variance of ``values``: 0 if exact, NaN if unknown."""
+    """Estimated variance of ``values``: 0 if they are exact, NaN if it is unknown."""
     degrees_of_freedom: Floats
-    """Behind ``variances``; infinite if these are exact."""
+    """Degrees of freedom behind ``variances``; infinite if these are exact."""
+
+    def rows(self, which: NDArray[np.bool_]) -> Moments:
+        """The moments of some rows: the first axis is that of rows."""
+        return Moments(*(part[which] for part in self))
+
+
+def exact_moments(values: Floats) -> Moments:
+    """Moments of values that have no error."""
+    return Moments(values, np.zeros_like(values), np.full_like(values, np.inf))
+
+
+def joined(parts: Iterable[Moments]) -> Moments:
+    """Concatenate the moments of consecutive blocks of rows."""
+    return Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def grouped_moments(totals: Floats, weights: Floats) -> Moments:
-    """Mean over independent groups and its variance, from the spread between them.
+    """Mean over independent groups, and its variance estimated from the spread between them.
 
     Parameters
     ----------

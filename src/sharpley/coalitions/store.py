@@ -1,7 +1,7 @@
 """A store of distinct coalitions.
 
-The budget counts *distinct* coalitions, so estimators register the coalitions that they need in a
-``CoalitionStore``, which knows those already there. The empty and the full coalition are always its first two.
+The budget counts *distinct* coalitions, so estimators register the coalitions that they need in a ``CoalitionStore``,
+which knows those that it already has. The empty and the full coalition are always its first two.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EMPTY, FULL = 0, 1  # positions in every store
 
 
 class CoalitionStore:
-    """Distinct coalitions in the order in which they were first asked for.
+    """Distinct coalitions in the order in which they were first registered.
 
     Parameters
     ----------
@@ -35,17 +35,17 @@ class CoalitionStore:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all 2^d coalitions are here."""
+        """Whether the store holds all 2^d coalitions."""
         return len(self) == 2**self.d
 
     def add(self, coalitions: Coalitions) -> NDArray[np.int64]:
-        """Register coalitions and return their positions, (m,)."""
+        """Register coalitions (m, d) and return their positions, (m,)."""
         return np.array(
             [self._positions.setdefault(key, len(self)) for key in coalition_keys(coalitions)], dtype=np.int64
         )
 
     def add_within(self, coalitions: Coalitions, limit: int) -> NDArray[np.int64] | None:
-        """Do as ``add``, or nothing, and return None, if there would then be more than ``limit``."""
+        """Register coalitions as ``add`` does, unless the store would then exceed ``limit``: return None instead."""
         fresh = {key for key in coalition_keys(coalitions) if key not in self._positions}
         return self.add(coalitions) if len(self) + len(fresh) <= limit else None
 
@@ -57,5 +57,10 @@ class CoalitionStore:
 
 
 def coalition_keys(coalitions: Coalitions) -> list[bytes]:
-    """Bytes that name each coalition (m, d)."""
+    """Bytes that identify each coalition (m, d)."""
     return [row.tobytes() for row in np.packbits(coalitions, axis=1)]
+
+
+def unseen(coalitions: Coalitions, known: set[bytes]) -> NDArray[np.bool_]:
+    """Which coalitions (m, d) are not among the known ones, given by their keys: (m,)."""
+    return np.array([key not in known for key in coalition_keys(coalitions)], dtype=bool)

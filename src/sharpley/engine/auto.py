@@ -2,25 +2,26 @@
 
 It was derived from measurements, which are on the page about choosing a method (``sharpley bench`` makes them):
 
-1. If all 2^d coalitions fit the budget, enumerate them: "exact". With a tolerance, which may be met long before, not.
+1. If all 2^d coalitions fit the budget, enumerate them: "exact". Not with a tolerance, which may be met long before.
 2. "gp" has the lowest error of all methods on every model that was measured, and on most games, from 5d to 50d
-   evaluations; it needs 2d + 6. It is taken unless its own work is out of proportion.
+   evaluations; it needs 2d + 6. It is chosen unless its own work is out of proportion.
 3. Otherwise "regression", which is next, or "antithetic" if the budget is too small even for that.
 
-Work is counted, not timed: the operations of gp's linear algebra against the predictions that the model will make.
-The cheapest models take about a microsecond for one, in which a core does ``PER_PREDICTION`` operations; and
-ten seconds in all are nothing to worry about.
+Work is counted, not timed: the operations of gp's linear algebra are compared with the number of model predictions.
+The cheapest models take about a microsecond for a prediction, in which a core does ``OPERATIONS_PER_PREDICTION``
+operations; and ten seconds in all are nothing to worry about.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from sharpley.estimators import GaussianProcessEstimator, RegressionEstimator
-from sharpley.estimators.exact import MAX_ENUMERATED
+from sharpley.coalitions.enumeration import can_be_enumerated
+from sharpley.engine.methods import AUTO, METHODS, AnyMethod, is_unbiased, method_name
+from sharpley.estimators.gp.work import work
 
-PER_PREDICTION = 2e4
-NEGLIGIBLE = 2e11  # about ten seconds
+OPERATIONS_PER_PREDICTION = 2e4
+NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds
 
 
 class Problem(NamedTuple):
@@ -29,32 +30,42 @@ class Problem(NamedTuple):
     d: int
     budget: int
     rows: int = 1
-    predictions_per_value: int = 1
-    """Of the model, behind one value of a coalition: the background's size."""
+    draws: int = 1
+    """Number of model predictions behind one value of a coalition: the size of the background."""
     may_stop: bool = False
     """Whether a tolerance was given."""
     patterns: int = 1
-    """Sets of players that can matter; rows of each are explained together."""
+    """Number of different sets of players that can matter; rows with the same set are explained together."""
 
     @property
     def predictions(self) -> float:
-        """Of the model, in all."""
-        return float(self.budget) * self.rows * self.predictions_per_value
+        """Number of model predictions."""
+        return float(self.budget) * self.rows * self.draws
 
 
 def choose(problem: Problem) -> str:
     """The method that "auto" stands for."""
     d, budget = problem.d, problem.budget
-    if fits(d, budget) and not problem.may_stop:
+    if can_be_enumerated(d, budget) and not problem.may_stop:
         return "exact"
     if d < 2:
         return "antithetic"  # nothing to estimate: any method will do
-    work = problem.patterns * GaussianProcessEstimator.work(d, budget, -(-problem.rows // problem.patterns))
-    if budget >= GaussianProcessEstimator(d).minimum and work <= NEGLIGIBLE + PER_PREDICTION * problem.predictions:
+    operations = problem.patterns * work(d, budget, -(-problem.rows // problem.patterns))
+    affordable = NEGLIGIBLE_OPERATIONS + OPERATIONS_PER_PREDICTION * problem.predictions
+    if budget >= METHODS["gp"].least_budget(d) and operations <= affordable:
         return "gp"
-    return "regression" if budget >= RegressionEstimator(d).minimum else "antithetic"
+    return "regression" if budget >= METHODS["regression"].least_budget(d) else "antithetic"
 
 
-def fits(d: int, budget: int) -> bool:
-    """Whether all coalitions can be enumerated."""
-    return 2**d <= budget and d <= MAX_ENUMERATED
+def resolve(method: AnyMethod, problem: Problem, *, unbiased: bool) -> AnyMethod:
+    """Turn "auto" into the method that suits the problem, and a method into its unbiased form if that is wanted."""
+    chosen = choose(problem) if method == AUTO else method
+    if not unbiased or is_unbiased(chosen):
+        return chosen
+    form = METHODS[chosen].unbiased_form if isinstance(chosen, str) else None
+    if method == AUTO and (form is None or problem.budget < METHODS[form].least_budget(problem.d)):
+        return "antithetic"
+    if form is None:
+        name = method_name(method)
+        raise ValueError(f"method {name!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
+    return form

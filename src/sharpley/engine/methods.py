@@ -1,89 +1,334 @@
-"""Every name that ``method=`` takes, and what it stands for."""
+"""The one table of methods: what is known of each name that ``method=`` accepts.
+
+Everything that depends on a method reads it here: the rule of "auto", warnings, the command line, the figures and the
+benchmark of the experiments, the tables in the documentation. A new method is one file and one line in ``METHODS``
+(and, for type checkers, its name in ``MethodName``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from sharpley._support.checks import check_choice
+from sharpley._support.typing import RNG
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.auto import Problem, choose
-from sharpley.estimators import ESTIMATORS, CrossFittedEstimator, Estimator, PermutationEstimator
-from sharpley.samplers import SAMPLERS, Sampler
+from sharpley.estimators import exact, owen, stratified, walks
+from sharpley.estimators.base import Budget, Estimator
+from sharpley.estimators.gp import control_variate
+from sharpley.estimators.gp import estimator as gp
+from sharpley.estimators.pairs import regression
+from sharpley.indices import SHAPLEY, Index
+from sharpley.samplers import (
+    Antithetic,
+    KernelHerding,
+    MonteCarlo,
+    Orthogonal,
+    PermutationDesign,
+    Sampler,
+    SequentialBayesianQuadrature,
+    Sobol,
+)
 from sharpley.samplers.replicates import GroupedSource
+
+MethodName: TypeAlias = Literal[
+    "auto",
+    "monte-carlo",
+    "antithetic",
+    "orthogonal",
+    "sobol",
+    "herding",
+    "sbq",
+    "design",
+    "owen",
+    "owen-halved",
+    "stratified",
+    "exact",
+    "regression",
+    "gp",
+    "gp-unbiased",
+]
+"""The names in ``METHODS``."""
+
+
+class MethodFactory(Protocol):
+    """What starts a run of a method: a class of samplers or estimators, or a ``functools.partial`` of one."""
+
+    def __call__(self, d: int, *, rng: Any = ...) -> Sampler | Estimator:
+        """Return a sampler, or an estimator, for games of d players."""
+
+
+Method: TypeAlias = MethodName | MethodFactory
+"""What ``method=`` accepts: a name in ``METHODS``, or a factory called as ``factory(d, rng=generator)``."""
+
+AnyMethod: TypeAlias = str | MethodFactory
+"""The same where the name comes from a file, a command line, or a table that was added to at run time."""
+
+FOLDED_REPLICATES = 6  # three in each fold
+
+
+def gp_unbiased(d: int, *, rng: RNG = None) -> Estimator:
+    """Orthogonal orderings, with the Gaussian process as a cross-fitted control variate."""
+    sampler = Orthogonal(d, rng=rng)
+    return control_variate.CrossFittedEstimator(d, partial(GroupedSource, sampler, replicates=FOLDED_REPLICATES))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodRecord:
+    """What is known of a method.
+
+    Attributes
+    ----------
+    factory : callable or None
+        Starts a run, as ``factory(d, rng=generator)``; None for "auto", which chooses another method.
+    summary : str
+        What the method does, in one line.
+    origin : {"paper", "earlier", "ours"}
+        Whether the paper proposes the method, compares its own with it, or does not have it.
+    least_budget : callable
+        The smallest budget, in evaluations, for d players.
+    is_unbiased : bool
+        Whether the mean over all random choices is the Shapley value.
+    unbiased_form : str or None
+        The name of the method that ``unbiased=True`` stands for, if this one is biased.
+    faster : str or None
+        A method that takes less time of its own, and is less accurate at the same number of evaluations.
+    keeps_samples : bool
+        Whether its samples are computed once and kept in the user's cache folder.
+    adds_up : bool
+        Whether the values always sum to v(N) − v(∅).
+    indices : tuple of str or None
+        Names of the indices that the method estimates; None if it estimates any.
+    colour : str
+        Colour of the method in all figures.
+    """
+
+    factory: MethodFactory | None
+    summary: str
+    origin: Literal["paper", "earlier", "ours"]
+    least_budget: Callable[[int], int]
+    is_unbiased: bool
+    unbiased_form: str | None = None
+    faster: str | None = None
+    keeps_samples: bool = False
+    adds_up: bool = True
+    indices: tuple[str, ...] | None = (SHAPLEY.name,)
+    colour: str
+
+    @property
+    def sampler(self) -> type[Sampler] | None:
+        """The class of samplers that the method is, if it is one."""
+        factory: Any = self.factory
+        return factory if isinstance(factory, type) and issubclass(factory, Sampler) else None
+
+
+def _of_sampler(
+    sampler: type[Sampler],
+    summary: str,
+    *,
+    origin: Literal["paper", "earlier", "ours"],
+    colour: str,
+    keeps_samples: bool = False,
+) -> MethodRecord:
+    """The record of a method that averages contributions along the orderings of a sampler."""
+    return MethodRecord(
+        factory=sampler,
+        summary=summary,
+        origin=origin,
+        least_budget=partial(walks.least_budget, step=sampler.step),
+        is_unbiased=True,
+        keeps_samples=keeps_samples,
+        colour=colour,
+    )
+
+
+METHODS: dict[str, MethodRecord] = {
+    "auto": MethodRecord(
+        factory=None,
+        summary='"exact" if the budget allows; otherwise "gp", or "regression" where that would take too long',
+        origin="ours",
+        least_budget=gp.least_budget,
+        is_unbiased=False,
+        colour="#D55E00",
+    ),
+    "monte-carlo": _of_sampler(MonteCarlo, "independent orderings", origin="earlier", colour="#0072B2"),
+    "antithetic": _of_sampler(
+        Antithetic, "independent orderings, each with its reverse", origin="earlier", colour="#333333"
+    ),
+    "orthogonal": _of_sampler(
+        Orthogonal, "orderings nearest to orthogonal points on the sphere", origin="paper", colour="#E69F00"
+    ),
+    "sobol": _of_sampler(
+        Sobol, "orderings nearest to a Sobol' sequence on the sphere", origin="paper", colour="#56B4E9"
+    ),
+    "herding": _of_sampler(
+        KernelHerding,
+        "orderings that greedily minimise the discrepancy",
+        origin="paper",
+        colour="#009E73",
+        keeps_samples=True,
+    ),
+    "sbq": _of_sampler(
+        SequentialBayesianQuadrature,
+        "the same, with optimal weights",
+        origin="paper",
+        colour="#CC79A7",
+        keeps_samples=True,
+    ),
+    "design": _of_sampler(
+        PermutationDesign,
+        "sets of orderings of least discrepancy, relabelled at random",
+        origin="ours",
+        colour="#7F3C8D",
+        keeps_samples=True,
+    ),
+    "owen": MethodRecord(
+        factory=owen.OwenEstimator,
+        summary="Owen's multilinear extension",
+        origin="earlier",
+        least_budget=partial(owen.least_budget, copies=1),
+        is_unbiased=True,
+        adds_up=False,
+        colour="#A6761D",
+    ),
+    "owen-halved": MethodRecord(
+        factory=owen.OwenHalvedEstimator,
+        summary="the same with complements, over half of the range",
+        origin="earlier",
+        least_budget=partial(owen.least_budget, copies=2),
+        is_unbiased=True,
+        adds_up=False,
+        colour="#999933",
+    ),
+    "stratified": MethodRecord(
+        factory=stratified.StratifiedEstimator,
+        summary="contributions of every player at every position",
+        origin="earlier",
+        least_budget=stratified.least_budget,
+        is_unbiased=False,
+        adds_up=False,
+        colour="#999999",
+    ),
+    "exact": MethodRecord(
+        factory=exact.ExactEstimator,
+        summary="all coalitions, for up to 20 players",
+        origin="earlier",
+        least_budget=exact.least_budget,
+        is_unbiased=True,
+        indices=None,
+        colour="#000000",
+    ),
+    "regression": MethodRecord(
+        factory=regression.RegressionEstimator,
+        summary="weighted least squares on pairs, with effects of size",
+        origin="ours",
+        least_budget=regression.least_budget,
+        is_unbiased=False,
+        faster="antithetic",
+        colour="#44AA99",
+    ),
+    "gp": MethodRecord(
+        factory=gp.GaussianProcessEstimator,
+        summary="Bayesian quadrature over coalitions",
+        origin="ours",
+        least_budget=gp.least_budget,
+        is_unbiased=False,
+        unbiased_form="gp-unbiased",
+        faster="regression",
+        colour="#D55E00",
+    ),
+    "gp-unbiased": MethodRecord(
+        factory=gp_unbiased,
+        summary="orthogonal orderings with a Gaussian process as control variate",
+        origin="ours",
+        least_budget=control_variate.least_budget,
+        is_unbiased=True,
+        faster="antithetic",
+        colour="#A00000",
+    ),
+}
+"""What is known of every method, by its ``method=`` name."""
 
 AUTO = "auto"
 
-UNBIASED = ("owen", "owen-halved", "exact")  # beside the samplers of orderings
-FOLDED_REPLICATES = 6  # three in each fold
-
-METHODS: tuple[str, ...] = (AUTO, *SAMPLERS, *ESTIMATORS)
-"""Every name that ``method=`` takes."""
-
-Method: TypeAlias = "str | Callable[..., Sampler | Estimator]"
-"""A name in ``METHODS``, or a factory called as ``factory(d, rng=generator)``."""
+SAMPLERS: Mapping[str, type[Sampler]] = {
+    name: record.sampler for name, record in METHODS.items() if record.sampler is not None
+}
+"""Every permutation sampler by its ``method=`` name."""
 
 
-def check_method(method: Method) -> Method:
-    """Return ``method`` if it is a known name or a factory."""
+def check_method(method: AnyMethod) -> None:
+    """Raise an error unless ``method`` is a known name or a factory."""
     if isinstance(method, str):
-        return check_choice("method", method, METHODS)
-    if not callable(method):
+        check_choice("method", method, METHODS)
+    elif not callable(method):
         raise TypeError(f"method must be a name or a sampler class (or a functools.partial of one), got {method!r}")
-    return method
 
 
-def resolve(method: Method, problem: Problem, *, unbiased: bool) -> Method:
-    """Turn "auto" into the method that suits the problem, and a method into its unbiased form if that is wanted."""
-    chosen = choose(problem) if method == AUTO else method
-    return _unbiased(chosen, problem, is_free=method == AUTO) if unbiased else chosen
-
-
-def _unbiased(method: Method, problem: Problem, *, is_free: bool) -> Method:
-    """The unbiased form of a method, or of another one if the choice is free."""
-    factory = getattr(method, "func", method)  # functools.partial
-    is_sampler = isinstance(factory, type) and issubclass(factory, Sampler)
-    if is_sampler or method in (*SAMPLERS, *UNBIASED):
-        return method
-    if is_free:
-        generator = np.random.default_rng(0)
-        fits = method == "gp" and problem.budget >= gp_unbiased(problem.d, rng=generator).minimum
-        return gp_unbiased if fits else "antithetic"
-    if method == "gp":
-        return gp_unbiased
-    name = method_name(method)
-    raise ValueError(f"method {name!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
-
-
-def gp_unbiased(d: int, *, rng: np.random.Generator) -> Estimator:
-    """Orthogonal orderings, with the process as a cross-fitted control variate."""
-    return CrossFittedEstimator(d, GroupedSource(SAMPLERS["orthogonal"](d, rng=rng), replicates=FOLDED_REPLICATES))
-
-
-def method_name(method: Method) -> str:
-    """Name of a method for results and messages."""
+def method_name(method: AnyMethod) -> str:
+    """Name of a method in results and messages."""
     if isinstance(method, str):
         return method
     factory = getattr(method, "func", method)  # functools.partial
-    return "gp-unbiased" if factory is gp_unbiased else str(getattr(factory, "__name__", factory))
+    return str(getattr(factory, "__name__", factory))
 
 
-def make_estimator(method: Method, d: int, rng: np.random.Generator) -> Estimator:
+def is_unbiased(method: AnyMethod) -> bool:
+    """Whether the mean over a method's random choices is the Shapley value; of a factory only samplers are known."""
+    if isinstance(method, str):
+        return METHODS[method].is_unbiased
+    factory = getattr(method, "func", method)  # functools.partial
+    return isinstance(factory, type) and issubclass(factory, Sampler)
+
+
+def least_budget(method: AnyMethod, d: int, rng: RNG) -> int:
+    """The smallest budget of a method for d players; a factory's estimator, started with ``rng``, is asked for it."""
+    return METHODS[method].least_budget(d) if isinstance(method, str) else make_estimator(method, d, rng).least_budget
+
+
+def make_estimator(method: AnyMethod, d: int, rng: RNG) -> Estimator:
     """Start a run of a method on games of d players."""
-    factory = (SAMPLERS.get(method) or ESTIMATORS[method]) if isinstance(method, str) else method
-    made = factory(d, rng=rng)
+    made = _factory(method)(d, rng=np.random.default_rng(rng))
     if isinstance(made, Sampler):
-        return PermutationEstimator(d, GroupedSource(made))
+        return walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
     if not isinstance(made, Estimator):
         raise TypeError(f"method must make a Sampler or an Estimator, but {method_name(method)} made {made!r}")
     return made
 
 
+def check_estimates(method: AnyMethod, index: Index) -> None:
+    """Raise an error if a method does not estimate an index; a factory estimates Shapley values."""
+    known = METHODS[method].indices if isinstance(method, str) else (SHAPLEY.name,)
+    if known is not None and index.name not in known:
+        able = [name for name, record in METHODS.items() if record.indices is None or index.name in record.indices]
+        raise ValueError(f"method {method_name(method)!r} does not estimate {index.name!r}; methods that do: {able}")
+
+
+def _factory(method: AnyMethod) -> MethodFactory:
+    factory = METHODS[method].factory if isinstance(method, str) else method
+    if factory is None:
+        raise ValueError(f"method {method!r} chooses another one; it makes no estimator itself")
+    return factory
+
+
+def make_sampler(method: AnyMethod, d: int, *, rng: RNG = None) -> Sampler:
+    """Make a sampler by its name or by a factory; a name that is not a sampler's is an error that lists those."""
+    if isinstance(method, str):
+        check_choice("method", method, [name for name, record in METHODS.items() if record.sampler is not None])
+    elif not callable(method):
+        raise TypeError(f"method must be a name or a sampler class (or a functools.partial of one), got {method!r}")
+    made = _factory(method)(d, rng=np.random.default_rng(rng))
+    if not isinstance(made, Sampler):
+        raise TypeError(f"method must make a Sampler, but {method_name(method)} made {made!r}")
+    return made
+
+
 def draw_for_budget(method: str, d: int, max_evals: int) -> None:
-    """Draw the orderings that explanations with a budget use, with and without a tolerance, so that they are kept."""
+    """Draw the orderings of explanations with this budget, with and without a tolerance, so that they are kept."""
     for may_stop in (False, True):
-        estimator = make_estimator(method, d, np.random.default_rng(0))
-        estimator.prepare(max_evals, may_stop=may_stop)
-        estimator.extend(CoalitionStore(d), max_evals, None)
+        estimator = make_estimator(method, d, 0)
+        estimator.choose(CoalitionStore(d), Budget(max_evals, max_evals, may_stop))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class Progress:
-    """A tqdm bar over evaluations; silent when not a terminal, or when ``show`` is False."""
+    """A tqdm bar over evaluations; silent when not on a terminal, or when ``show`` is False."""
 
     def __init__(self, show: bool | None, total: int) -> None:
         from tqdm.auto import tqdm
@@ -20,13 +20,13 @@ class Progress:
         self._bar.update(count)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._bar.close()
 
 
 @contextmanager
 def progress_bar(show: bool | None, total: int) -> Iterator[Progress]:
-    """Show progress while the block runs; the bar is taken away also on Ctrl-C."""
+    """Show progress while the block runs; the bar is removed on Ctrl-C too."""
     bar = Progress(show, total)
     try:
         yield bar

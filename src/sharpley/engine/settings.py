@@ -1,4 +1,4 @@
-"""The arguments of a run, checked, and what they amount to for games of a given size."""
+"""The arguments of an estimate, checked, and what they amount to for games of a given size."""
 
 from __future__ import annotations
 
@@ -10,37 +10,50 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_count
 from sharpley._support.typing import RNG
-from sharpley.engine.auto import Problem, fits
-from sharpley.engine.methods import Method, check_method, make_estimator, method_name, resolve
+from sharpley.coalitions.enumeration import can_be_enumerated
+from sharpley.engine.auto import Problem, resolve
+from sharpley.engine.methods import AnyMethod, check_estimates, check_method, least_budget, method_name
+from sharpley.indices import SHAPLEY, Index, index_by_name
 
-EVALS_PER_PLAYER = 20  # default budget without a tolerance: ten pairs of orderings
+EVALS_PER_PLAYER = 20  # default budget without a tolerance: ten antithetic pairs of orderings
 EVALS_PER_PLAYER_WITH_TOL = 1000
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run is done, apart from the game."""
+    """How an estimate is made, apart from the games."""
 
-    method: Method
+    method: AnyMethod
     max_evals: int | None
     tol: float | None
     seed: NDArray[np.uint32]
     n_jobs: int | None = None
     progress: bool | None = None
     unbiased: bool = False
+    index: Index = SHAPLEY
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether a run may end before its budget is spent."""
+        return self.tol is not None
+
+    def generator(self) -> np.random.Generator:
+        """A new generator with the seed of the estimate: the same every time."""
+        return np.random.default_rng(self.seed)
 
 
 def make_settings(
-    method: Method,
+    method: AnyMethod,
     max_evals: int | None,
     tol: float | None,
     rng: RNG,
+    *,
     n_jobs: int | None = None,
     progress: bool | None = None,
-    *,
     unbiased: bool = False,
+    index: str | Index = SHAPLEY,
 ) -> Settings:
-    """Check the arguments of a run and draw its seed."""
+    """Check the arguments of an estimate and draw its seed."""
     check_method(method)
     if max_evals is not None:
         max_evals = check_count("max_evals", max_evals, minimum=2)
@@ -49,34 +62,34 @@ def make_settings(
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
     seed = np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
-    return Settings(method, max_evals, tol, seed, n_jobs, progress, bool(unbiased))
+    return Settings(method, max_evals, tol, seed, n_jobs, progress, bool(unbiased), index_by_name(index))
 
 
 class Plan(NamedTuple):
-    """What is done for games of so many players that matter."""
+    """What is done for games of a given number of players that matter."""
 
-    method: Method
+    method: AnyMethod
     budget: int
-    adaptive: bool
     may_enumerate: bool
     """Whether to evaluate all coalitions rather than stop short of the tolerance."""
 
 
-def make_plan(settings: Settings, d: int, rows: int, patterns: int, predictions_per_value: int) -> Plan:
-    """Settle method and budget; a budget that is too small is an error."""
-    per_player = EVALS_PER_PLAYER if settings.tol is None else EVALS_PER_PLAYER_WITH_TOL
+def make_plan(settings: Settings, d: int, rows: int, patterns: int, draws: int) -> Plan:
+    """Settle method and budget for games of d players; a budget that is too small is an error."""
+    per_player = EVALS_PER_PLAYER_WITH_TOL if settings.may_stop else EVALS_PER_PLAYER
     budget = settings.max_evals if settings.max_evals is not None else per_player * d + 2
-    problem = Problem(d, budget, rows, predictions_per_value, may_stop=settings.tol is not None, patterns=patterns)
+    problem = Problem(d, budget, rows, draws, may_stop=settings.may_stop, patterns=patterns)
     method = resolve(settings.method, problem, unbiased=settings.unbiased)
+    check_estimates(method, settings.index)
     if d < 2:  # nothing to estimate
-        return Plan(method, 2, adaptive=False, may_enumerate=False)
-    trial = make_estimator(method, d, np.random.default_rng(0))
+        return Plan(method, 2, may_enumerate=False)
+    least = least_budget(method, d, settings.generator())
     if settings.max_evals is None:
-        budget = max(budget, trial.minimum)
-    if budget < trial.minimum:
+        budget = max(budget, least)
+    if budget < least:
         raise ValueError(
             f"max_evals={budget} is too small for method {method_name(method)!r} with {d} players: "
-            f"it needs at least {trial.minimum}"
+            f"it needs at least {least}"
         )
-    may_enumerate = settings.tol is not None and fits(d, budget)
-    return Plan(method, min(budget, 2**d), trial.adaptive, may_enumerate)
+    may_enumerate = settings.may_stop and can_be_enumerated(d, budget)
+    return Plan(method, min(budget, 2**d), may_enumerate)

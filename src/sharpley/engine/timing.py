@@ -8,17 +8,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sharpley._support.checks import stacklevel_outside
+from sharpley.engine.methods import METHODS
 
-WORTH_A_NOTE = 5.0  # seconds
-FASTER = {"gp": "regression", "gp-unbiased": "antithetic", "regression": "antithetic"}
+REPORTED_SECONDS = 5.0  # an estimator that takes less time is not mentioned
 
 
 class EstimatorTimeWarning(UserWarning):
-    """An estimator took longer than the calls of the model."""
+    """An estimator took longer than the calls of the model.
+
+    Examples
+    --------
+    >>> import warnings, sharpley
+    >>> warnings.simplefilter("ignore", sharpley.EstimatorTimeWarning)  # accuracy is worth the time
+    """
 
 
-class Clock:
-    """Seconds since it was made, those in model calls apart."""
+class Stopwatch:
+    """Seconds since it was made, with those spent in model calls counted separately."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
@@ -26,21 +32,22 @@ class Clock:
 
     @contextmanager
     def model_calls(self) -> Iterator[None]:
-        """Count what is done within as the model's."""
+        """Count the time within the block as the model's."""
         start = time.perf_counter()
         try:
             yield
         finally:
             self._in_calls += time.perf_counter() - start
 
-    def note(self, method: str) -> None:
-        """Tell the user if the method took long, and longer than the model."""
+    def report(self, method: str) -> None:
+        """Warn if a method took long, and longer than the model, and has a faster alternative."""
         own = time.perf_counter() - self._start - self._in_calls
-        if method not in FASTER or own < max(WORTH_A_NOTE, self._in_calls):
+        faster = METHODS[method].faster if method in METHODS else None
+        if faster is None or own < max(REPORTED_SECONDS, self._in_calls):
             return
         warnings.warn(
-            f"method {method!r} took {own:.1f} s of its own beside {self._in_calls:.1f} s of model calls; "
-            f"method={FASTER[method]!r} is faster, and less accurate for the same number of evaluations",
+            f"method {method!r} took {own:.1f} s of its own, and model calls {self._in_calls:.1f} s; "
+            f"method={faster!r} is faster, and less accurate for the same number of evaluations",
             EstimatorTimeWarning,
             stacklevel=stacklevel_outside(),
         )

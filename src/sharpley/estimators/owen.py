@@ -15,20 +15,25 @@ standard error. The values do not add up to v(N) − v(∅) exactly.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.checks import check_choice, check_count
 from sharpley._support.typing import RNG, Coalitions, Floats
-from sharpley.coalitions.moments import Moments, grouped_moments
+from sharpley.coalitions.moments import Moments, grouped_moments, joined
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators.base import FREE_WORK, Estimator, stack
+from sharpley.estimators.base import DRAWN_PER_EVALUATION, Budget, Estimator
 
 RULES = ("uniform", "trapezoid")
 MAX_INTERVALS = 16  # beyond these the spread of q within an interval no longer matters
 SWEEPS = 5  # wanted at least, before intervals are made finer
+
+
+def least_budget(d: int, copies: int) -> int:
+    """Evaluations that pay for two sweeps of one interval, with ``copies`` coalitions for each q."""
+    return min(2 + 2 * copies * (d + 1), 2**d)
 
 
 class MultilinearEstimator(Estimator):
@@ -68,29 +73,30 @@ class MultilinearEstimator(Estimator):
         return self._nodes(intervals) * self._copies * (self.d + 1)
 
     @property
-    def minimum(self) -> int:
+    def least_budget(self) -> int:
         """Two sweeps."""
         return min(2 + 2 * self._sweep_cost(self._intervals or 1), 2**self.d)
 
-    @property
-    def first_checkpoint(self) -> int:
+    def first_checkpoint(self, most: int) -> int:
         """Ten sweeps."""
-        return min(2 + 10 * self._sweep_cost(self._intervals or 1), 2**self.d)
+        intervals = self._affordable_intervals(most) if self._intervals is None else self._intervals
+        return min(2 + 10 * self._sweep_cost(intervals), 2**self.d)
 
-    def prepare(self, max_evals: int, *, may_stop: bool) -> None:
-        """Make intervals as fine as the budget allows."""
-        if self._intervals is None:
-            affordable = (max_evals - 2) // (SWEEPS * self._copies * (self.d + 1)) - (self._rule == "trapezoid")
-            self._intervals = int(np.clip(affordable, 1, MAX_INTERVALS))
+    def _affordable_intervals(self, most: int) -> int:
+        """Intervals as fine as leave enough sweeps within the budget."""
+        affordable = (most - 2) // (SWEEPS * self._copies * (self.d + 1)) - (self._rule == "trapezoid")
+        return int(np.clip(affordable, 1, MAX_INTERVALS))
 
-    def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
+    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
         """Add whole sweeps as long as the budget allows."""
+        if self._intervals is None:
+            self._intervals = self._affordable_intervals(budget.most)
         before = len(self._sweeps)
-        most = max(2, FREE_WORK * budget // self._sweep_cost(self._intervals or 1))
+        most = max(2, DRAWN_PER_EVALUATION * budget.now // self._sweep_cost(self._intervals))
         while len(self._sweeps) < most:
             state = self._rng.bit_generator.state
             members = self._draw_sweep()
-            positions = store.add_within(_flips(members), budget)
+            positions = store.add_within(_flips(members), budget.now)
             if positions is None:
                 self._rng.bit_generator.state = state  # the same sweep again when there is more to spend
                 break
@@ -115,7 +121,7 @@ class MultilinearEstimator(Estimator):
             weights[[0, -1]] = 0.5
         return np.tile(weights / weights.sum() / self._copies, self._copies)
 
-    def estimate(self, values: Floats) -> Moments:
+    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
         """Mean over sweeps, and its variance between them."""
         signs = np.where(np.stack(self._members), 1.0, -1.0)[..., None]  # (sweeps, nodes, d, 1)
         positions = np.stack(self._sweeps)
@@ -126,8 +132,8 @@ class MultilinearEstimator(Estimator):
             found = row[positions]  # v(E) first, then v(E with player i in or out)
             contributions = signs * (found[:, :, :1] - found[:, :, 1:])
             totals = np.einsum("n,sndk->sdk", node_weights, contributions) / len(positions)
-            moments.append(grouped_moments(totals, shares))
-        return stack(moments)
+            moments.append(Moments(*(part[None] for part in grouped_moments(totals, shares))))
+        return joined(moments)
 
 
 def _flips(members: Coalitions) -> Coalitions:
@@ -139,7 +145,26 @@ def _flips(members: Coalitions) -> Coalitions:
 
 @final
 class OwenEstimator(MultilinearEstimator):
-    """Owen sampling: q over [0, 1]."""
+    """Owen sampling: q over [0, 1].
+
+    Parameters
+    ----------
+    d : int
+        Number of players.
+    rule : {"uniform", "trapezoid"}
+        Where q lies in its interval; "trapezoid" is the paper's, and biased.
+    intervals : int, optional
+        Intervals of q in a sweep. By default as many as leave five sweeps within the budget, at most 16.
+    rng : int, Generator, SeedSequence or None
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> from functools import partial
+    >>> method = partial(OwenEstimator, rule="trapezoid", intervals=4)
+    >>> sharpley.shapley_values(lambda S: S @ [1.0, 2.0, 4.0, 8.0], 4, method=method, max_evals=16).values
+    array([1., 2., 4., 8.])
+    """
 
     _copies = 1
 

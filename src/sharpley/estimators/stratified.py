@@ -11,7 +11,7 @@ stage looks at the first, the estimate is unbiased only asymptotically.
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,45 +19,54 @@ from numpy.typing import NDArray
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators.base import FREE_WORK, Estimator
+from sharpley.estimators.base import DRAWN_PER_EVALUATION, Budget, Estimator
 
 FIRST_STAGE = 0.5  # share of the budget that is spent evenly
 EVEN_SHARE = 0.25  # of the mean deviation, added to each stratum's
 PRIOR_FREEDOM = 1.0  # draws' worth of the position's mean variance in the variance of a stratum
 
 
+def least_budget(d: int) -> int:
+    """Evaluations that pay for two draws in each stratum, and for what is fixed."""
+    return min(2 + 2 * d + 4 * d * max(0, d - 2), 2**d)
+
+
 @final
 class StratifiedEstimator(Estimator):
     """Contributions of every player at every position."""
 
-    adaptive = True
+    choices_depend_on = "row"
 
     def __init__(self, d: int, *, rng: RNG = None) -> None:
         super().__init__(d, rng=rng)
         self._strata: list[NDArray[np.int64]] = []  # player · d + position, of each draw
-        self._pairs: list[NDArray[np.int64]] = []  # positions in the store, without and with the player
+        self._positions: list[NDArray[np.int64]] = []  # in the store, without and with the player
 
     @property
-    def minimum(self) -> int:
+    def least_budget(self) -> int:
         """Two draws in each stratum, and what is fixed."""
-        return min(2 + 2 * self.d + 4 * self.d * max(0, self.d - 2), 2**self.d)
+        return least_budget(self.d)
 
-    def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
-        """Spend the first stage evenly, and the rest by the standard deviations found so far."""
+    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+        """Spend the first stage evenly, and the rest by the standard deviations learnt so far."""
         before = len(self._strata)
-        if values is None or not self._strata:
-            self._first_stage(store, budget)
+        if not self._strata:
+            self._first_stage(store, budget.now)
             return True
         counts = np.bincount(np.concatenate(self._strata), minlength=self.d**2)
-        target = self._allocation(self._predicted_deviations(values), counts, budget - len(store))
+        target = self._allocation(learnt, counts, budget.now - len(store))
         # In random order, so that a tight budget cuts fairly.
         waiting = self._rng.permutation(np.repeat(np.arange(self.d**2), np.maximum(0, target - counts)))
         while len(waiting):
-            now = max(1, (budget - len(store)) // 2)  # as many as fit for sure: a draw adds two coalitions at most
-            if not self._draw(store, waiting[:now], budget):
+            now = max(1, (budget.now - len(store)) // 2)  # as many as fit for sure: a draw adds two coalitions at most
+            if not self._draw(store, waiting[:now], budget.now):
                 break
             waiting = waiting[now:]
         return len(self._strata) > before
+
+    def learn(self, values: Floats) -> Floats:
+        """Standard deviations expected in the strata of the one row, (d²,)."""
+        return self._predicted_deviations(values[0])
 
     def _first_stage(self, store: CoalitionStore, budget: int) -> None:
         """Two draws in each stratum, then more of them evenly up to half the budget."""
@@ -68,7 +77,7 @@ class StratifiedEstimator(Estimator):
             every[(position > 0) & (position < self.d - 1)],
         )
         self._draw(store, fixed, None)
-        for sweep in range(max(2, FREE_WORK * budget // max(1, len(random)))):
+        for sweep in range(max(2, DRAWN_PER_EVALUATION * budget // max(1, len(random)))):
             if len(random) == 0 or not self._draw(store, random, None if sweep < 2 else int(FIRST_STAGE * budget)):
                 break
 
@@ -83,7 +92,7 @@ class StratifiedEstimator(Estimator):
         if positions is None:
             return False
         self._strata.append(strata)
-        self._pairs.append(positions.reshape(2, -1).T)
+        self._positions.append(positions.reshape(2, -1).T)
         return True
 
     def _random_coalitions(self, players: NDArray[np.int64], sizes: NDArray[np.int64]) -> Coalitions:
@@ -111,8 +120,8 @@ class StratifiedEstimator(Estimator):
 
     def _moments(self, values: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
         """Draws n, mean and variance of each stratum: (d²,), (r, d², k), (r, d², k)."""
-        strata, pairs = np.concatenate(self._strata), np.concatenate(self._pairs)
-        gains = values[:, pairs[:, 1]] - values[:, pairs[:, 0]]
+        strata, positions = np.concatenate(self._strata), np.concatenate(self._positions)
+        gains = values[:, positions[:, 1]] - values[:, positions[:, 0]]
         counts = np.bincount(strata, minlength=self.d**2)
         order = np.argsort(strata, kind="stable")
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -148,7 +157,7 @@ class StratifiedEstimator(Estimator):
         shrunk = (freedom * variances + PRIOR_FREEDOM * position) / (freedom + PRIOR_FREEDOM)
         return np.asarray(np.where(freedom > 0, shrunk, 0.0))
 
-    def estimate(self, values: Floats) -> Moments:
+    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
         """Mean over positions of the means of strata."""
         counts, mean, variance = self._moments(values)
         variance = self._shrunk(variance, counts)

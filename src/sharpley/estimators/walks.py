@@ -1,29 +1,30 @@
-"""Shapley values from orderings: the mean marginal contribution along walks from the empty to the full coalition.
+"""Shapley values from orderings: the mean contribution along walks from the empty to the full coalition.
 
 Along the ordering σ player σ_k enters at step k and contributes v({σ_1 … σ_k}) − v({σ_1 … σ_{k−1}}) (the
-paper's Equation 2). A walk passes d+1 coalitions, two of which are the same for all. Each walk's
-contributions add up to v(N) − v(∅), and so does every weighted mean with weights that sum to 1.
+paper's Equation 2). A walk passes through d+1 coalitions, two of which are the same for all. The contributions along a
+walk add up to v(N) − v(∅), and so does every weighted mean of them with weights that sum to 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import comb
-from typing import Protocol, final
+from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats, Orderings
-from sharpley.coalitions.moments import Moments, group_totals, group_weights, grouped_moments
+from sharpley.coalitions.moments import Moments, group_totals, group_weights, grouped_moments, joined
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import FREE_WORK, Estimator
+from sharpley.estimators.base import DRAWN_PER_EVALUATION, Budget, Estimator
 
-STEPS_AT_ONCE = 32
-NEVER_TWICE = 10**12  # coalitions of one size: from here on no walk meets another's by chance
-ELEMENTS_AT_ONCE = 2**22  # contributions held at once: 32 MB
+STEPS_PER_REQUEST = 32  # steps taken from the source at a time
+LARGEST_CLASS = 10**12  # coalitions of one size: with more than these, walks never meet by chance
+CONTRIBUTIONS_AT_ONCE = 2**22  # held in memory: 32 MB
 
 
-class Grouped(Protocol):
+class GroupedOrderings(Protocol):
     """Weighted orderings in independent groups."""
 
     @property
@@ -40,69 +41,72 @@ class Grouped(Protocol):
 
 
 class OrderingSource(Protocol):
-    """Steps of one or two orderings that belong together, from one or more independent streams."""
-
-    @property
-    def step(self) -> int:
-        """Orderings in a step."""
-
-    def prepare(self, expected: int | None) -> None:
-        """Get ready for so many orderings; None if they may be fewer."""
+    """Steps of one ordering, or of an antithetic pair, from one or more independent streams."""
 
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
-        """Return the next steps, (count, step, d), and the streams they come from."""
+        """Return the next steps, (count, step, d), and the streams that they come from, (count,)."""
 
-    def label(self, orderings: Orderings, streams: NDArray[np.int64]) -> Grouped:
+    def label(self, orderings: Orderings, streams: NDArray[np.int64]) -> GroupedOrderings:
         """Weights and groups of the orderings taken so far."""
+
+
+MakeSource: TypeAlias = Callable[[int | None], OrderingSource]
+"""Makes a source for an expected number of orderings; None if the run may stop anywhere."""
+
+
+def least_budget(d: int, step: int) -> int:
+    """Evaluations that pay for two independent steps of ``step`` orderings."""
+    return _cost(2, d, step)
+
+
+def _cost(steps: int, d: int, step: int) -> int:
+    """Evaluations that pay for this many steps even if no coalition repeats."""
+    return min(2 + steps * step * (d - 1), 2**d)
 
 
 @final
 class PermutationEstimator(Estimator):
     """Mean marginal contributions along orderings from a source.
 
-    The walks are taken in the source's order until the next step would exceed the budget. Whether it does
-    depends only on how coalitions overlap, which does not change when players are relabelled; so stopping
-    there biases nothing.
+    The walks follow the source's order until the next step would exceed the budget. Whether it does depends only on how
+    coalitions overlap, which does not change when players are relabelled; so stopping there causes no bias.
 
     Parameters
     ----------
     d : int
-    source : OrderingSource
+    step : int
+        Orderings in a step of the source: 2 for antithetic pairs, which are never split.
+    make_source : callable
+        Makes the source of orderings when the budget is known.
     """
 
-    def __init__(self, d: int, source: OrderingSource) -> None:
+    def __init__(self, d: int, step: int, make_source: MakeSource) -> None:
         super().__init__(d)
-        self._source = source
+        self._step, self._make_source = step, make_source
+        self._source: OrderingSource | None = None
         self._pending: list[tuple[Orderings, int]] = []
         self._orderings: list[Orderings] = []
         self._streams: list[int] = []
         self._walks: list[NDArray[np.int64]] = []
 
-    def _cost(self, steps: int) -> int:
-        """Evaluations that pay for so many steps even if no coalition repeats."""
-        return min(2 + steps * self._source.step * (self.d - 1), 2**self.d)
-
     @property
-    def minimum(self) -> int:
+    def least_budget(self) -> int:
         """Two independent steps."""
-        return self._cost(2)
+        return least_budget(self.d, self._step)
 
-    @property
-    def first_checkpoint(self) -> int:
+    def first_checkpoint(self, most: int) -> int:
         """Ten steps."""
-        return self._cost(10)
+        return _cost(10, self.d, self._step)
 
-    def prepare(self, max_evals: int, *, may_stop: bool) -> None:
-        """Tell the source how many orderings to expect."""
-        self._source.prepare(None if may_stop else orderings_within(max_evals, self.d))
-
-    def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
+    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
         """Walk on, step by step, as far as the budget goes."""
+        if self._source is None:
+            self._source = self._make_source(None if budget.may_stop else orderings_within(budget.most, self.d))
         before = len(self._streams)
-        most = max(2, FREE_WORK * budget // (self._source.step * (self.d - 1)))
+        most = max(2, DRAWN_PER_EVALUATION * budget.now // (self._step * (self.d - 1)))
         while len(self._streams) < most:
-            orderings, stream = self._next_step()
-            positions = store.add_within(_between(orderings), budget)
+            orderings, stream = self._next_step(self._source)
+            positions = store.add_within(coalitions_between(orderings), budget.now)
             if positions is None:
                 self._pending.append((orderings, stream))
                 break
@@ -111,16 +115,18 @@ class PermutationEstimator(Estimator):
             self._walks.append(_whole_walks(positions, len(orderings)))
         return len(self._streams) > before
 
-    def _next_step(self) -> tuple[Orderings, int]:
+    def _next_step(self, source: OrderingSource) -> tuple[Orderings, int]:
         if not self._pending:
-            steps, streams = self._source.take(STEPS_AT_ONCE)
+            steps, streams = source.take(STEPS_PER_REQUEST)
             self._pending = list(zip(steps, streams.tolist(), strict=True))[::-1]
         return self._pending.pop()
 
-    def estimate(self, values: Floats) -> Moments:
+    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
         """Mean contributions, and their variance between groups."""
+        if self._source is None:
+            raise ValueError("no orderings were drawn: call choose before estimate")
         orderings = np.concatenate(self._orderings)
-        streams = np.repeat(self._streams, self._source.step)
+        streams = np.repeat(self._streams, self._step)
         return walk_moments(values, np.concatenate(self._walks), self._source.label(orderings, streams))
 
 
@@ -129,19 +135,19 @@ def orderings_within(budget: int, d: int) -> int:
 
     A size class of c coalitions has c (1 − (1 − 1/c)ⁿ) of them on n independent walks.
     """
-    classes = np.array([float(min(comb(d, size), NEVER_TWICE)) for size in range(1, d)])
+    classes = np.array([float(min(comb(d, size), LARGEST_CLASS)) for size in range(1, d)])
 
     def expected(n: int) -> float:
         return 2.0 - float((classes * np.expm1(n * np.log1p(-1.0 / classes))).sum())
 
-    low, high = 1, FREE_WORK * budget // (d - 1) + 2
+    low, high = 1, DRAWN_PER_EVALUATION * budget // (d - 1) + 2
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if expected(middle) <= budget else (low, middle)
     return low
 
 
-def _between(orderings: Orderings) -> Coalitions:
+def coalitions_between(orderings: Orderings) -> Coalitions:
     """The coalitions strictly between ∅ and N that walks pass through: (n, d) -> (n·(d−1), d)."""
     n, d = orderings.shape
     ranks = np.argsort(orderings, axis=1)
@@ -156,10 +162,29 @@ def _whole_walks(positions: NDArray[np.int64], n: int) -> NDArray[np.int64]:
 
 def add_walks(store: CoalitionStore, orderings: Orderings) -> NDArray[np.int64]:
     """Register all coalitions that orderings pass through and return their positions, (n, d+1)."""
-    return _whole_walks(store.add(_between(orderings)), len(orderings))
+    return _whole_walks(store.add(coalitions_between(orderings)), len(orderings))
 
 
-def walk_moments(values: Floats, walks: NDArray[np.int64], sample: Grouped) -> Moments:
+def contributions_along(values: Floats, orderings: Orderings) -> Floats:
+    """Contributions of all players along walks.
+
+    Parameters
+    ----------
+    values : (..., n, d+1) float
+        Values of the coalitions along each walk, from ∅ to N.
+    orderings : (n, d) orderings
+
+    Returns
+    -------
+    (..., n, d) float
+        By player.
+    """
+    ranks = np.argsort(orderings, axis=1)  # where along its walk each player enters
+    steps = np.diff(values, axis=-1)
+    return np.take_along_axis(steps, ranks.reshape(*[1] * (steps.ndim - 2), *ranks.shape), axis=-1)
+
+
+def walk_moments(values: Floats, walks: NDArray[np.int64], sample: GroupedOrderings) -> Moments:
     """Weighted mean contributions of players along walks.
 
     Parameters
@@ -168,16 +193,16 @@ def walk_moments(values: Floats, walks: NDArray[np.int64], sample: Grouped) -> M
         Values of coalitions for each row.
     walks : (n, d+1) int
         Positions of the coalitions along each walk.
-    sample : Grouped
+    sample : GroupedOrderings
     """
     n, d = sample.orderings.shape
     totals = group_weights(sample.weights, sample.groups)
-    players = np.argsort(sample.orderings, axis=1)[:, None, :, None]  # where along its walk each player enters
-    at_once = max(1, ELEMENTS_AT_ONCE // (n * d * values.shape[2]))
+    at_once = max(1, CONTRIBUTIONS_AT_ONCE // (n * d * values.shape[2]))
     parts = []
     for start in range(0, len(values), at_once):
-        steps = np.diff(np.moveaxis(values[start : start + at_once], 0, 1)[walks], axis=1)  # (n, d, rows, k)
-        contributions = np.take_along_axis(np.moveaxis(steps, 2, 1), players, axis=2)
+        along = np.moveaxis(values[start : start + at_once], 1, 2)[:, :, walks]  # (rows, k, n, d+1)
+        by_player = contributions_along(along, sample.orderings)
+        contributions = np.ascontiguousarray(np.moveaxis(by_player, (2, 3), (0, 2)))  # (n, rows, d, k)
         weighted = sample.weights[:, None, None, None] * contributions
         parts.append(grouped_moments(group_totals(weighted, sample.groups), totals))
-    return Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+    return joined(parts)

@@ -1,9 +1,22 @@
-"""Games: the protocol, models as games, and classic games with known Shapley values."""
+"""Games: the seam that all games share, models as games, and classic games with known Shapley values."""
 
-from sharpley.games.base import Game
+from sharpley.games.base import Games
+from sharpley.games.callables import CallableGame, Game, as_games
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
 from sharpley.games.marginal.background import Background
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.trees.game import TreeGame
 
-__all__ = ["Airport", "Background", "Game", "Glove", "MarginalGame", "TreeGame", "UnanimitySum", "WeightedVoting"]
+__all__ = [
+    "Airport",
+    "Background",
+    "CallableGame",
+    "Game",
+    "Games",
+    "Glove",
+    "MarginalGame",
+    "TreeGame",
+    "UnanimitySum",
+    "WeightedVoting",
+    "as_games",
+]

@@ -1,49 +1,82 @@
-"""A user's game as the one-row case of the games that estimators evaluate."""
+"""Games given as plain functions of coalitions."""
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Sequence
+from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.typing import Coalitions, Floats
-from sharpley.games.base import Game, check_values
-from sharpley.protocols import PairEvaluator
+from sharpley._support.checks import check_count
+from sharpley._support.typing import ArrayLike, Coalitions
+from sharpley.games.base import Games
 
-COALITIONS_PER_CALL = 4096
+
+class Game(Protocol):
+    """A cooperative game as a function: bool coalitions (m, d), True for members, -> values (m,) or (m, k)."""
+
+    def __call__(self, coalitions: Coalitions, /) -> ArrayLike:
+        """Return the values of coalitions."""
 
 
 @final
-class PlainGame:
-    """One game given as a callable; see ``sharpley.protocols.RowGames``."""
+class CallableGame(Games):
+    """One game that is a function of coalitions; it has one draw.
 
-    pairs_per_call = COALITIONS_PER_CALL
-    predictions_per_value = 1
+    Parameters
+    ----------
+    game : callable
+        Bool coalitions (m, d) -> values (m,), or (m, k) for k outputs.
+    d : int
+        Number of players.
+    names : sequence of str, optional
+        Names of the players.
+    batch_size : int, optional
+        Coalitions in one call at most; 4,096 by default.
 
-    def __init__(self, game: Game, d: int) -> None:
+    Examples
+    --------
+    >>> game = CallableGame(lambda coalitions: coalitions.sum(axis=1) ** 2, d=3, names=["a", "b", "c"])
+    >>> game([[True, True, False]])
+    array([4.])
+    """
+
+    def __init__(
+        self, game: Game, d: int, *, names: Sequence[str] | None = None, batch_size: int | None = None
+    ) -> None:
         if not callable(game):
             raise TypeError(f"game must be callable with bool coalitions (m, d), got {game!r}")
-        if getattr(game, "n_rows", 1) != 1:
-            raise ValueError("a MarginalGame of several rows is as many games; explain them with Explainer.estimate")
+        self.d = check_count("d", d, minimum=1)
         self._game = game
-        self.d = d
-        self.is_scalar = True
+        if names is not None and len(names) != self.d:
+            raise ValueError(f"names must have one name for each of {self.d} players, got {len(names)}")
+        self.player_names = None if names is None else [str(name) for name in names]
+        if batch_size is not None:
+            self.draws_per_call = check_count("batch_size", batch_size, minimum=1)
 
-    def endpoints(self) -> Floats:
-        """Values of the empty and of the full coalition, (1, 2, k)."""
-        ends = np.array([[False] * self.d, [True] * self.d])
-        raw = np.asarray(self._game(ends))
-        self.is_scalar = raw.ndim == 1
-        return check_values(raw, ends)[None]
+    def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:
+        return self._game(coalitions)
 
-    def evaluator(self) -> PairEvaluator:
-        """The game itself, with its values checked."""
-        return self._values
 
-    def _values(self, rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
-        return check_values(self._game(coalitions), coalitions)
+def as_games(
+    game: Any, d: int | None = None, *, names: Sequence[str] | None = None, batch_size: int | None = None
+) -> Games:
+    """Return ``game`` if it is ``Games``, or a function of coalitions as such.
 
-    def varying(self) -> Coalitions:
-        """Nothing is known of the players beforehand: all may matter."""
-        return np.ones((1, self.d), dtype=bool)
+    The number of players of a function is ``d``, or else the function's own attribute ``d``, or ``n_players`` as
+    shapiq's games have it.
+    """
+    known = next((n for n in (getattr(game, "d", None), getattr(game, "n_players", None)) if n is not None), None)
+    if known is not None and d is not None and d != known:
+        raise ValueError(f"the game has {known} players, but d={d} was given; leave d out")
+    if isinstance(game, Games):
+        if names is not None or batch_size is not None:
+            raise TypeError("names and batch_size are for games that are functions; this one has its own")
+        return game
+    if not callable(game):
+        raise TypeError(f"game must be callable with bool coalitions (m, d), got {game!r}")
+    n_players = d if known is None else known
+    if n_players is None:
+        raise TypeError("the number of players is not known: give d, as in shapley_values(game, d=10)")
+    return CallableGame(game, n_players, names=names, batch_size=batch_size)

@@ -12,8 +12,8 @@ t is 2.8 for five groups, 4.3 for three and 12.7 for two.
 
 Orderings come in *steps* of one, or of a pair where the sampler pairs them, so that pairs are never split.
 
-Designs are made for their number of orderings, which ``prepare`` settles: a fifth of all that are expected,
-so that five independent designs make up the whole.
+Designs are made for their number of orderings: a fifth of all that are expected, so that five independent designs make
+up the whole.
 """
 
 from __future__ import annotations
@@ -47,13 +47,17 @@ class GroupedSource:
     ----------
     sampler : Sampler
         One that has not been drawn from.
+    expected : int or None
+        Orderings that will be taken, which some samplers need to know; None if work may stop anywhere.
     replicates : int
-        Copies to take in turn if the sampler's independent runs are longer than a pair.
+        Copies to take in turn if the sampler's independent runs are longer than a step.
     """
 
-    def __init__(self, sampler: Sampler, *, replicates: int = REPLICATES) -> None:
-        self.sampler, self._replicates = sampler, replicates
-        self._streams: list[Sampler] = []
+    def __init__(self, sampler: Sampler, expected: int | None, *, replicates: int = REPLICATES) -> None:
+        size = None if expected is None else max(1, expected // replicates)
+        self.sampler = sampler.for_groups(size)
+        alone = self.sampler.unit is not None and self.sampler.unit <= self.step
+        self._streams = [self.sampler] if alone else self.sampler.spawn(replicates)
         self._steps_taken = 0
 
     @property
@@ -61,16 +65,8 @@ class GroupedSource:
         """Orderings in a step."""
         return self.sampler.step
 
-    def prepare(self, expected: int | None) -> None:
-        """Settle the size of groups for samplers that need to know it; None if work may stop anywhere."""
-        size = None if expected is None else max(1, expected // self._replicates)
-        self.sampler = self.sampler.for_groups(size)
-
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
         """Return the next ``count`` steps, (count, step, d), and the streams they come from, (count,)."""
-        if not self._streams:
-            alone = self.sampler.unit is not None and self.sampler.unit <= self.step
-            self._streams = [self.sampler] if alone else self.sampler.spawn(self._replicates)
         turns = (self._steps_taken + np.arange(count)) % len(self._streams)
         steps = np.empty((count, self.step, self.sampler.d), dtype=np.int64)
         for index, stream in enumerate(self._streams):
@@ -97,9 +93,8 @@ class GroupedSource:
 
 def draw_groups(sampler: Sampler, n: int) -> GroupedOrderings:
     """Draw n orderings in independent groups."""
-    source = GroupedSource(sampler)
-    whole_steps = REPLICATES * source.step
-    source.prepare(-(-n // whole_steps) * whole_steps)
+    whole_steps = REPLICATES * sampler.step
+    source = GroupedSource(sampler, -(-n // whole_steps) * whole_steps)
     steps, streams = source.take(-(-n // source.step))
     orderings = steps.reshape(-1, sampler.d)[:n]
     return source.label(orderings, np.repeat(streams, source.step)[:n])

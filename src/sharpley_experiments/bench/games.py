@@ -19,11 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sharpley import Games
 from sharpley._support.typing import Floats
-from sharpley.games.callables import PlainGame
-from sharpley.games.classic import Airport, UnanimitySum, WeightedVoting
-from sharpley.games.trees.game import TreeGame
-from sharpley.protocols import RowGames
+from sharpley.games import Airport, CallableGame, TreeGame, UnanimitySum, WeightedVoting
 from sharpley_experiments.common.constants import SEED
 from sharpley_experiments.common.datasets import Dataset, load
 from sharpley_experiments.common.lookup import ENUMERABLE, digest, network_games, write_arrays
@@ -47,7 +45,7 @@ class BenchGame(NamedTuple):
     """Games of several rows with their Shapley values."""
 
     name: str
-    games: RowGames
+    games: Games
     exact: Floats
     """(rows, d)."""
     reference_variance: float
@@ -77,9 +75,9 @@ def _network(name: str, dataset: Dataset, folder: Path) -> BenchGame:
         return BenchGame(name, games, exact, 0.0)
     if not kept.exists():
         # Unbiased, and with errors from independent samples: no method judges itself.
-        found = estimated(games, "gp", REFERENCE_EVALS, SEED, unbiased=True)
+        found = estimated(games, "gp-unbiased", REFERENCE_EVALS, SEED)
         variance = (found.standard_errors**2).mean()
-        write_arrays(kept, exact=found.values[:, :, 0], variance=variance)
+        write_arrays(kept, exact=found.values, variance=variance)
     with np.load(kept) as arrays:
         return BenchGame(name, games, arrays["exact"], float(arrays["variance"]))
 
@@ -94,4 +92,4 @@ def _closed_form(name: str) -> BenchGame:
         game = WeightedVoting(tuple(votes.tolist()), quota=int(votes.sum()) // 2 + 1)
     else:
         game = UnanimitySum.random(CLOSED_FORM_PLAYERS, n_terms=150, max_order=6, rng=rng)
-    return BenchGame(name, PlainGame(game, CLOSED_FORM_PLAYERS), game.shapley_values()[None], 0.0)
+    return BenchGame(name, CallableGame(game, CLOSED_FORM_PLAYERS), game.shapley_values()[None], 0.0)

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley import METHODS, Games
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.store import coalition_keys
-from sharpley.engine.methods import METHODS, gp_unbiased, make_estimator
-from sharpley.protocols import PairEvaluator, RowGames
+from sharpley.games.base import Evaluate
 from sharpley_experiments.bench.games import BenchGame, bench_game
 from sharpley_experiments.bench.peers import Peer, available_peers
 from sharpley_experiments.common.quiet import estimated
 
-UNBIASED_GP = "gp-unbiased"
-OURS: tuple[str, ...] = (*(m for m in METHODS if m not in ("auto", "exact")), UNBIASED_GP)
+OURS: tuple[str, ...] = tuple(name for name in METHODS if name not in ("auto", "exact"))
 
 
 def measure(
@@ -28,17 +27,13 @@ def measure(
     chosen = bench_game(game, data, folder)
     timed = Timed(chosen.games)
     budget = multiple * timed.d + 2
-    if method in OURS and budget < _minimum(method, int(timed.varying().sum(axis=1).max())):
+    if method in OURS and budget < METHODS[method].least_budget(int(timed.varying().sum(axis=1).max())):
         return []
     start = time.perf_counter()
-    values = _ours(timed, method, budget, seed) if method in OURS else _peers(timed, method, budget, seed)
+    estimate = _ours if method in OURS else _peers
+    values = estimate(timed, method, budget, seed)
     seconds = time.perf_counter() - start
     return [_row(chosen, timed, values, seconds)]
-
-
-def _minimum(method: str, d: int) -> int:
-    chosen = gp_unbiased if method == UNBIASED_GP else method
-    return make_estimator(chosen, d, np.random.default_rng(0)).minimum
 
 
 def _row(chosen: BenchGame, timed: Timed, values: Floats, seconds: float) -> dict[str, Any]:
@@ -55,8 +50,7 @@ def _row(chosen: BenchGame, timed: Timed, values: Floats, seconds: float) -> dic
 
 
 def _ours(timed: Timed, method: str, budget: int, seed: int) -> Floats:
-    unbiased = method == UNBIASED_GP
-    return estimated(timed, "gp" if unbiased else method, budget, seed, unbiased=unbiased).values[:, :, 0]
+    return estimated(timed, method, budget, seed).values
 
 
 def _peers(timed: Timed, method: str, budget: int, seed: int) -> Floats:
@@ -77,33 +71,31 @@ def _one_row(timed: Timed, peer: Peer, row: int, players: NDArray[np.bool_], bud
     def game(coalitions: Coalitions) -> Floats:
         whole = np.zeros((len(coalitions), timed.d), dtype=bool)
         whole[:, players] = coalitions
-        return evaluate(np.full(len(whole), row), whole)[:, 0]
+        return evaluate(np.full(len(whole), row), whole, None)[:, 0]
 
     return peer(game, int(players.sum()), budget, 1000 * seed + row)
 
 
-class Timed:
-    """Games with a clock, and a count of the distinct coalitions asked for; see ``sharpley.protocols.RowGames``."""
+class Timed(Games):
+    """Games that time their evaluations, and count the distinct coalitions that they are asked for."""
 
-    def __init__(self, games: RowGames) -> None:
+    def __init__(self, games: Games) -> None:
         self._games = games
-        self.d, self.pairs_per_call = games.d, games.pairs_per_call
-        self.predictions_per_value = games.predictions_per_value
+        self.d, self.n_rows, self.n_draws = games.d, games.n_rows, games.n_draws
+        self.draws_per_call = games.draws_per_call
         self.seconds = 0.0
         self._known: set[bytes] = set()
 
     @property
-    def is_scalar(self) -> bool:
-        """As the games."""
-        return self._games.is_scalar
-
-    @property
     def evaluations(self) -> int:
-        """Distinct coalitions of all rows."""
+        """Number of distinct coalitions of all rows."""
         return len(self._known)
 
+    def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> Floats:
+        return self._games.evaluator()(rows, coalitions, draws)
+
     def endpoints(self) -> Floats:
-        """As the games; counted."""
+        """Values of ∅ and N, counted and timed."""
         start = time.perf_counter()
         ends = self._games.endpoints()
         for members in (False, True):
@@ -112,16 +104,16 @@ class Timed:
         return ends
 
     def varying(self) -> Coalitions:
-        """As the games."""
+        """Players that may matter."""
         return self._games.varying()
 
-    def evaluator(self) -> PairEvaluator:
-        """As the games; counted and timed."""
+    def evaluator(self) -> Evaluate:
+        """Evaluate, count and time."""
         evaluate = self._games.evaluator()
 
-        def values(rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
+        def values(rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64] | None = None) -> Floats:
             start = time.perf_counter()
-            out = evaluate(rows, coalitions)
+            out = evaluate(rows, coalitions, draws)
             self._count(rows, coalitions)
             self.seconds += time.perf_counter() - start
             return out

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley import Games, MarginalGame
 from sharpley._support.typing import Coalitions, Floats, Orderings
-from sharpley.estimators.exact import all_coalitions
-from sharpley.games.marginal.game import MarginalGame
-from sharpley.protocols import PairEvaluator, RowGames
+from sharpley.coalitions.enumeration import all_coalitions
+from sharpley.estimators.walks import contributions_along
 from sharpley_experiments.common.models import Task, margin
 from sharpley_experiments.common.quiet import estimated
 
@@ -22,7 +22,7 @@ ENUMERABLE = 16  # players
 class NetworkGames(NamedTuple):
     """The games of all rows, and their Shapley values if they are known."""
 
-    games: RowGames
+    games: Games
     exact: Floats | None
     """(rows, d)."""
 
@@ -33,7 +33,7 @@ def network_games(task: Task, kept: Path) -> NetworkGames:
     if games.d > ENUMERABLE:
         return NetworkGames(games, None)
     looked_up = TableGames(all_values(games, kept))
-    exact = estimated(looked_up, "exact", 2**games.d, 0).values[:, :, 0]
+    exact = estimated(looked_up, "exact", 2**games.d, 0).values
     return NetworkGames(looked_up, exact)
 
 
@@ -43,19 +43,8 @@ def digest(task: Task) -> str:
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 
-class CallableGames(Protocol):
-    """Games of several rows that can be called with coalitions."""
-
-    @property
-    def d(self) -> int:
-        """Number of players."""
-
-    def __call__(self, coalitions: Coalitions) -> Floats:
-        """Values of coalitions (m, d): (rows, m)."""
-
-
-def all_values(games: CallableGames, kept: Path) -> Floats:
-    """Table of the values of all coalitions, see ``TableGames``; from a file if it is there, else kept in it."""
+def all_values(games: Games, kept: Path) -> Floats:
+    """Values of all coalitions, see ``TableGames``; read from a file if it exists, or else kept in it."""
     if not kept.exists():
         coalitions = all_coalitions(games.d)
         order = np.argsort(coalitions @ (2 ** np.arange(games.d)[::-1]))
@@ -65,8 +54,8 @@ def all_values(games: CallableGames, kept: Path) -> Floats:
 
 
 @final
-class TableGames:
-    """Games whose values are looked up; see ``sharpley.protocols.RowGames``.
+class TableGames(Games):
+    """Games whose values are looked up.
 
     Parameters
     ----------
@@ -76,38 +65,26 @@ class TableGames:
         Players that may matter in each row; all by default.
     """
 
-    is_scalar = True
-    pairs_per_call = 65_536
-    predictions_per_value = 1
+    draws_per_call = 65_536
 
     def __init__(self, table: Floats, varying: Coalitions | None = None) -> None:
         self._table = table
-        self.d = int(table.shape[1]).bit_length() - 1
+        self.n_rows, self.d = len(table), int(table.shape[1]).bit_length() - 1
         self._digits = 2 ** np.arange(self.d)[::-1]
         self._varying = np.ones((len(table), self.d), dtype=bool) if varying is None else varying
-
-    def endpoints(self) -> Floats:
-        """Values of the empty and of the full coalition."""
-        return self._table[:, [0, -1]][:, :, None]
 
     def varying(self) -> Coalitions:
         """Players that may matter."""
         return self._varying
 
-    def evaluator(self) -> PairEvaluator:
-        """Look values up."""
-
-        def values(rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
-            return np.asarray(self._table[rows, coalitions @ self._digits][:, None])
-
-        return values
+    def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> Floats:
+        return np.asarray(self._table[rows, coalitions @ self._digits])
 
     def contributions(self, orderings: Orderings) -> Floats:
         """Contributions of players along each ordering, (rows, n, d)."""
         walks = np.zeros((len(orderings), self.d + 1), dtype=np.int64)
         np.cumsum(self._digits[orderings], axis=1, out=walks[:, 1:])
-        steps = np.diff(self._table[:, walks], axis=2)
-        return np.take_along_axis(steps, np.argsort(orderings, axis=1)[None], axis=2)
+        return contributions_along(self._table[:, walks], orderings)
 
 
 def write_arrays(path: Path, **arrays: Any) -> None:

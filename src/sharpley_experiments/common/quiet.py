@@ -1,4 +1,4 @@
-"""Estimates without a progress bar, and without a note that they take longer than the game, which is known."""
+"""Estimates without a progress bar, and without the warning that they take longer than the game, which is known."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import warnings
 
 import numpy as np
 
-from sharpley.engine.rows import estimate_rows
-from sharpley.engine.settings import make_settings
-from sharpley.engine.timing import EstimatorTimeWarning
-from sharpley.protocols import RowGames
-from sharpley.result import ShapleyEstimate
+import sharpley
+from sharpley.engine.methods import AnyMethod
 
 
 def estimated(
-    games: RowGames, method: str, max_evals: int, rng: int | np.random.SeedSequence, *, unbiased: bool = False
-) -> ShapleyEstimate:
-    """Estimate all rows by a method."""
-    settings = make_settings(method, max_evals, None, rng, progress=False, unbiased=unbiased)
+    games: sharpley.Games, method: AnyMethod, max_evals: int, rng: int | np.random.SeedSequence
+) -> sharpley.ShapleyEstimate:
+    """Estimate the Shapley values of all games by a method."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EstimatorTimeWarning)
-        return estimate_rows(games, settings)
+        warnings.simplefilter("ignore", sharpley.EstimatorTimeWarning)
+        return sharpley.estimate(games, method=method, max_evals=max_evals, rng=rng, progress=False)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ that, the folds would no longer be independent.
 
 from __future__ import annotations
 
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,19 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Floats, Orderings
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import Estimator
-from sharpley.estimators.gp.estimator import MOST_PAIRS, learn_from_pilots, posteriors, unit_sized
+from sharpley.estimators.base import Budget, Estimator
+from sharpley.estimators.gp.data import unit_sized
+from sharpley.estimators.gp.fitting import learn_from_pilots, posteriors
+from sharpley.estimators.gp.settings import DEFAULT, GPSettings
 from sharpley.estimators.pairs.base import pair_data
-from sharpley.estimators.walks import OrderingSource, add_walks, walk_moments
+from sharpley.estimators.walks import MakeSource, OrderingSource, add_walks, walk_moments
 
 FEWEST_STEPS = 4  # two in each fold
+
+
+def least_budget(d: int) -> int:
+    """Four antithetic pairs of orderings, or all coalitions."""
+    return min(2 + FEWEST_STEPS * 2 * (d - 1), 2**d)
 
 
 @final
@@ -37,34 +44,34 @@ class CrossFittedEstimator(Estimator):
     Parameters
     ----------
     d : int
-    source : OrderingSource
-        Its steps are an ordering and its reverse.
+    make_source : callable
+        Makes the source of orderings, whose steps are antithetic pairs, when the budget is known.
+    settings : GPSettings, optional
     """
 
-    def __init__(self, d: int, source: OrderingSource) -> None:
+    def __init__(self, d: int, make_source: MakeSource, *, settings: GPSettings = DEFAULT) -> None:
         super().__init__(d)
-        self._source = source
+        self._make_source, self._settings = make_source, settings
+        self._source: OrderingSource | None = None
         self._orderings: list[Orderings] = []
         self._streams: list[NDArray[np.int64]] = []
         self._walks: list[NDArray[np.int64]] = []
         self._n_steps = 0
 
     @property
-    def minimum(self) -> int:
-        """Four pairs of orderings, or all coalitions."""
-        return min(2 + FEWEST_STEPS * 2 * (self.d - 1), 2**self.d)
-
-    def prepare(self, max_evals: int, *, may_stop: bool) -> None:
-        """Tell the source how many orderings to expect."""
-        self._source.prepare(None if may_stop else 2 * self._steps_within(max_evals))
+    def least_budget(self) -> int:
+        """Four antithetic pairs of orderings, or all coalitions."""
+        return least_budget(self.d)
 
     def _steps_within(self, budget: int) -> int:
         """Steps that the budget pays for even if no coalition repeats."""
         return max(FEWEST_STEPS, (budget - 2) // (2 * (self.d - 1)))
 
-    def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
-        """Walk as many pairs of orderings as the budget pays for."""
-        wanted = self._steps_within(budget) - self._n_steps
+    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+        """Walk as many antithetic pairs of orderings as the budget pays for."""
+        if self._source is None:
+            self._source = self._make_source(None if budget.may_stop else 2 * self._steps_within(budget.most))
+        wanted = self._steps_within(budget.now) - self._n_steps
         if wanted <= 0:
             return False
         steps, streams = self._source.take(wanted)
@@ -75,13 +82,16 @@ class CrossFittedEstimator(Estimator):
         self._n_steps += wanted
         return True
 
-    def estimate(self, values: Floats) -> Moments:
+    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
         """Contributions to what the fit on the other fold leaves of the values, and their spread between groups."""
+        if self._source is None:
+            raise ValueError("no orderings were drawn: call choose before estimate")
         orderings, walks = np.concatenate(self._orderings), np.concatenate(self._walks)
         sample = self._source.label(orderings, np.concatenate(self._streams))
         folds = sample.groups % 2
         pairs = walked_pairs(orderings, walks)
-        remainders = [values - _control(values, pairs, np.isin(pairs.walk, np.flatnonzero(folds == f))) for f in (1, 0)]
+        of_fold = [np.isin(pairs.walk, np.flatnonzero(folds == fold)) for fold in (1, 0)]
+        remainders = [values - _control(values, pairs, seen, self._settings) for seen in of_fold]
         offsets = values.shape[1] * folds[:, None]
         return walk_moments(np.concatenate(remainders, axis=1), walks + offsets, sample)
 
@@ -108,15 +118,16 @@ def walked_pairs(orderings: Orderings, walks: NDArray[np.int64]) -> WalkedPairs:
     return WalkedPairs(signs.reshape(-1, d), positions.reshape(-1, 2), np.repeat(np.arange(n), len(sizes)))
 
 
-def _control(values: Floats, pairs: WalkedPairs, seen: NDArray[np.bool_]) -> Floats:
+def _control(values: Floats, pairs: WalkedPairs, seen: NDArray[np.bool_], settings: GPSettings) -> Floats:
     """A game with Shapley values 0 that is like the odd part of ``values`` (r, m, k), learnt from some of the pairs."""
-    distinct = np.flatnonzero(seen)[_first_of_each(pairs.positions[seen])][:MOST_PAIRS]
-    unit, sizes = unit_sized(pair_data(values, pairs.signs[distinct], pairs.positions[distinct]))
-    everywhere = np.concatenate([pairs.signs[_first_of_each(pairs.positions)], np.ones((1, unit.d))])
-    positions = np.concatenate([pairs.positions[_first_of_each(pairs.positions)], [[FULL, EMPTY]]])
+    distinct = np.flatnonzero(seen)[_first_of_each(pairs.positions[seen])][: settings.most_pairs]
+    unit, magnitudes = unit_sized(pair_data(values, pairs.signs[distinct], pairs.positions[distinct]))
+    every = _first_of_each(pairs.positions)
+    signs = np.concatenate([pairs.signs[every], np.ones((1, unit.d))])
+    positions = np.concatenate([pairs.positions[every], [[FULL, EMPTY]]])
     columns = np.zeros((values.shape[1], unit.odd.shape[1]))
-    for games, found in posteriors(unit, learn_from_pilots(unit)):
-        odd = (found.predict(everywhere) - everywhere @ found.values / 2.0) * sizes[games]
+    for games, found in posteriors(unit, learn_from_pilots(unit, settings), settings):
+        odd = (found.predict(signs) - signs @ found.values / 2.0) * magnitudes[games]
         columns[positions[:, :1], games] = odd
         columns[positions[:, 1:], games] = -odd
     r, m, k = values.shape

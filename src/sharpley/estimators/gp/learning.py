@@ -5,7 +5,7 @@ log likelihood by a hyperparameter θ is −½ tr(W ∂K/∂θ). For log h_j it 
 and C the sinh and cosh parts.
 
 The even part of a game, (v(z) + v(−z)) / 2, has no Shapley value, but shows which players interact, at no further
-evaluations: its kernel is cosh with the same h. It takes part where players are many.
+evaluations: its kernel is cosh with the same h.
 """
 
 from __future__ import annotations
@@ -17,15 +17,10 @@ import numpy as np
 
 from sharpley._support.typing import Floats
 from sharpley.estimators.gp.kernel import Scales, fixed_parts, sinh_and_cosh
+from sharpley.estimators.gp.settings import DEFAULT, GPSettings
 
 JITTER = 1e-6
-NEARLY_FREE = 1e4  # τ² of the linear part
-TYPICAL_SCALE = 0.15  # of the player that matters most
-LEAST_SHARE = 1e-3
-SPREAD_OF_SCALES = 2.0**0.5  # of log h around what the regression suggests
-SMALL, SPREAD = 0.01, 3.0  # of the other hyperparameters
-NEAR = 0.4  # narrows all spreads around hyperparameters found for other games
-CONSTANT = 1e4  # variance of the even part's mean
+LOG_RANGE = 8.0  # hyperparameters are sought within a factor of e^8 of their prior medians
 
 
 class Sample(NamedTuple):
@@ -41,7 +36,14 @@ class Sample(NamedTuple):
     """(n,): inverse weights, 0 for the full coalition."""
 
 
-def learn_scales(sample: Sample, importance: Floats, *, iterations: int, start: Scales | None = None) -> Scales:
+def learn_scales(
+    sample: Sample,
+    importance: Floats,
+    *,
+    iterations: int,
+    start: Scales | None = None,
+    settings: GPSettings = DEFAULT,
+) -> Scales:
     """Find the most probable hyperparameters.
 
     Parameters
@@ -50,16 +52,17 @@ def learn_scales(sample: Sample, importance: Floats, *, iterations: int, start: 
     importance : (d,) float
         Absolute Shapley values as the regression sees them.
     iterations : int
-        Of L-BFGS, at most.
+        Maximum number of iterations of L-BFGS.
     start : Scales, optional
-        Found for other games; a narrower prior around them is then used.
+        Hyperparameters found for other games; a narrower prior around them is then used.
+    settings : GPSettings
     """
     from scipy.optimize import minimize
 
-    problem = _Problem(sample, importance)
+    problem = _Problem(sample, importance, settings)
     if start is not None:
-        problem.look_near(start)
-    bounds = np.stack([problem.centre - 8.0, problem.centre + 8.0], axis=1)
+        problem.narrow_around(start)
+    bounds = np.stack([problem.centre - LOG_RANGE, problem.centre + LOG_RANGE], axis=1)
     found = minimize(
         problem.value_and_gradient,
         problem.centre,
@@ -74,19 +77,22 @@ def learn_scales(sample: Sample, importance: Floats, *, iterations: int, start: 
 class _Problem:
     """The negative log posterior as a function of the logarithms of all hyperparameters."""
 
-    def __init__(self, sample: Sample, importance: Floats) -> None:
-        self._sample = sample
+    def __init__(self, sample: Sample, importance: Floats, settings: GPSettings = DEFAULT) -> None:
+        self._sample, self._settings = sample, settings
         self._d = sample.signs.shape[1]
         self._fixed = fixed_parts(sample.signs, sample.signs)
-        share = np.maximum(importance / max(importance.max(), np.finfo(float).tiny), LEAST_SHARE)
-        others = [0.0, *[np.log(SMALL)] * 3] + ([] if sample.even is None else [0.0, np.log(SMALL)])
-        self.centre = np.concatenate([np.log(TYPICAL_SCALE * np.sqrt(share)), others])
-        self._spread = np.concatenate([np.full(self._d, SPREAD_OF_SCALES), np.full(len(others), SPREAD)])
+        share = np.maximum(importance / max(importance.max(), np.finfo(float).tiny), settings.least_importance)
+        small = np.log(settings.other_median)
+        others = [0.0, *[small] * 3] + ([] if sample.even is None else [0.0, small])
+        self.centre = np.concatenate([np.log(settings.typical_scale * np.sqrt(share)), others])
+        self._spread = np.concatenate(
+            [np.full(self._d, settings.scale_spread), np.full(len(others), settings.other_spread)]
+        )
 
-    def look_near(self, scales: Scales) -> None:
-        """Centre the prior at what was found for other games, and narrow it."""
+    def narrow_around(self, scales: Scales) -> None:
+        """Centre the prior at the hyperparameters of other games, and narrow it."""
         self.centre[: self._d + 4] = np.log(np.concatenate([scales.players, scales[1:]]))
-        self._spread *= NEAR
+        self._spread *= self._settings.refit_narrowing
 
     def unpack(self, theta: Floats) -> Scales:
         h, others = np.exp(theta[: self._d]), np.exp(theta[self._d : self._d + 4])
@@ -109,7 +115,7 @@ class _Problem:
         fixed, signs, noise = self._fixed, self._sample.signs, self._sample.noise
         gram = (
             scales.interactions * sinh
-            + NEARLY_FREE * fixed.linear
+            + self._settings.learning_variance * fixed.linear
             + scales.sizes * fixed.sizes
             + scales.linear_by_size * fixed.linear_by_size
         )
@@ -130,7 +136,9 @@ class _Problem:
         assert self._sample.even is not None
         signs, inverse_weights = self._sample.signs[:-1], self._sample.noise[:-1]
         sinh, cosh = sinh[:-1, :-1], cosh[:-1, :-1]
-        value, w = _likelihood(scale * cosh + CONSTANT, noise * inverse_weights, self._sample.even)
+        value, w = _likelihood(
+            scale * cosh + self._settings.even_mean_variance, noise * inverse_weights, self._sample.even
+        )
         of_cosh = (w * cosh).sum()
         of_players = scale * h * (np.einsum("nj,nj->j", signs, (w * sinh) @ signs) - of_cosh)
         of_others = np.array([scale * of_cosh, noise * (np.diagonal(w) * inverse_weights).sum()])

@@ -24,30 +24,15 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.estimators.gp.cholesky import Factor
+from sharpley.estimators.gp.data import with_full_coalition
 from sharpley.estimators.gp.kernel import Scales, fixed_parts, kernel, prior_covariance, shapley_of_kernel
-from sharpley.estimators.gp.learning import JITTER, NEARLY_FREE
+from sharpley.estimators.gp.learning import JITTER
+from sharpley.estimators.gp.settings import DEFAULT, GPSettings
 from sharpley.estimators.gp.triples import NONE, Triples, outstanding
 from sharpley.estimators.pairs.base import PairData
-from sharpley.estimators.pairs.regression import LeastSquares, class_weights
+from sharpley.estimators.pairs.regression import LeastSquares
 
-FREE = 1e10  # τ² where there are pairs enough to determine the linear part
-AT_ONCE = 1000  # coalitions, so that many are predicted in little memory
-CHECKED = 150  # pairs that are left out, one by one, to see how well they are predicted
-LEFT_FOR_EACH_PLAYER = 2  # pairs that are not left out, if interactions are to be chosen by them
-BETTER = 0.85  # of the squared error on left-out pairs, if a game is to have interactions that stand out
-CAUTION, SHARE = 1.25, 1 / 3  # with less of them intervals of voting games become too narrow, with more others too wide
-
-
-def with_full_coalition(data: PairData) -> tuple[Floats, Floats, Floats]:
-    """Coalitions, odd values and inverse weights of all pairs and, last, of the full coalition, which has no noise."""
-    signs = np.concatenate([data.signs, np.ones((1, data.d))])
-    noise = np.append(1.0 / class_weights(data.sizes, data.d), 0.0)
-    return signs, np.concatenate([data.odd, data.delta[None]]), noise
-
-
-def are_enough_for_triples(n_pairs: int, d: int) -> bool:
-    """Whether so many pairs are left that interactions can be chosen by them, when some are kept to judge by."""
-    return n_pairs + 1 - min(n_pairs, CHECKED) >= LEFT_FOR_EACH_PLAYER * d
+PREDICTED_AT_ONCE = 1000  # coalitions, to bound memory
 
 
 class Posterior(NamedTuple):
@@ -67,13 +52,15 @@ class Posterior(NamedTuple):
     """Interactions that stand out."""
     coefficients: Floats
     """(k, g): β of these."""
-    missed: Floats
-    """(g,): mean squared error, weighted, on pairs that were left out."""
+    held_out_error: Floats
+    """(g,): weighted mean squared error on held-out pairs."""
     scales: Scales
 
     def predict(self, signs: Floats) -> Floats:
         """Odd values at further coalitions, (m, g)."""
-        return np.concatenate([self._predict(signs[i : i + AT_ONCE]) for i in range(0, len(signs), AT_ONCE)])
+        return np.concatenate(
+            [self._predict(signs[i : i + PREDICTED_AT_ONCE]) for i in range(0, len(signs), PREDICTED_AT_ONCE)]
+        )
 
     def _predict(self, signs: Floats) -> Floats:
         odd = kernel(signs, self.signs, self.scales) @ self.alpha
@@ -87,7 +74,7 @@ class Posterior(NamedTuple):
             alpha=self.alpha[:, games],
             slopes=self.slopes[:, games],
             coefficients=self.coefficients[:, games],
-            missed=self.missed[games],
+            held_out_error=self.held_out_error[games],
         )
 
 
@@ -101,8 +88,8 @@ class _Seen(NamedTuple):
     """(n, d): Z."""
     shapley: Floats
     """(n, d): A₀'."""
-    checked: Floats
-    """(c, c): the unit vectors of pairs that are left out, which are last; their first rows are 0."""
+    held_out: Floats
+    """(c, c): the unit vectors of held-out pairs, which are last; their first rows are 0."""
     covariance: Floats
     """(d, d): P₀ − A₀ K₀⁻¹ A₀', that of the Shapley values if the linear part were known."""
 
@@ -119,23 +106,26 @@ class Conditioner:
         Scaled to unit size.
     linear : LeastSquares
         The regression's fit to the same data.
+    settings : GPSettings
     """
 
-    def __init__(self, data: PairData, linear: LeastSquares) -> None:
+    def __init__(self, data: PairData, linear: LeastSquares, settings: GPSettings = DEFAULT) -> None:
         n = len(data.signs)
-        self._checked = np.unique(np.linspace(0, n - 1, min(n, CHECKED)).round().astype(np.int64))
-        # Last: to leave them all out, rows of what was whitened are cut off.
-        order = np.append(np.setdiff1d(np.arange(n + 1), self._checked), self._checked)
+        self._settings = settings
+        count = min(n, settings.held_out_pairs)
+        self._held_out = np.unique(np.linspace(0, n - 1, count).round().astype(np.int64))
+        # They come last: to hold all of them out, the last rows of what was whitened are cut off.
+        order = np.append(np.setdiff1d(np.arange(n + 1), self._held_out), self._held_out)
         self._signs, self._odd, self._noise = (each[order] for each in with_full_coalition(data))
         self._delta, self._linear = data.delta, linear
         self._fixed = fixed_parts(self._signs, self._signs)
-        # As many as the players are needed to know the linear part.
-        self._tau2 = FREE if n + 1 > 1.5 * data.d else NEARLY_FREE
+        # At least as many pairs as players are needed to determine the linear part.
+        self._tau2 = settings.free_variance if n + 1 > 1.5 * data.d else settings.learning_variance
 
     def posteriors(self, games: NDArray[np.int64], scales: Scales) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
         """Condition games on their values, each with the interactions that stand out in it, if that predicts better.
 
-        The pairs that are left out to judge by have no part in choosing interactions.
+        Held-out pairs, which judge the interactions, take no part in choosing them.
         """
         seen = self._see(games, scales)
         together = self._condition(games, scales, seen, NONE)
@@ -144,7 +134,7 @@ class Conditioner:
             if len(triples.members) > 0:
                 own = games[i : i + 1]
                 found = self._condition(own, scales, seen.of(i), triples)
-                if found.missed[0] < BETTER * together.missed[i]:
+                if found.held_out_error[0] < self._settings.triple_improvement * together.held_out_error[i]:
                     plain[i] = False
                     yield own, found
         if plain.any():
@@ -162,13 +152,13 @@ class Conditioner:
         columns = np.concatenate([self._odd[:, games], signs, shapley_of_kernel(signs, scales).T], axis=1)
         values, of_signs, shapley = np.split(factor.whiten(columns), [len(games), -d], axis=1)
         covariance = prior_covariance(scales, 0.0) - shapley.T @ shapley
-        return _Seen(factor, values, of_signs, shapley, factor.last_units(len(self._checked)), covariance)
+        return _Seen(factor, values, of_signs, shapley, factor.last_units(len(self._held_out)), covariance)
 
     def _outstanding(self, seen: _Seen, scales: Scales) -> Iterator[Triples]:
-        """Interactions of each game that pairs which are not left out show to stand out."""
+        """Interactions of each game that stand out, chosen by the pairs that are not held out."""
         d = self._signs.shape[1]
-        n = len(self._signs) - len(self._checked)
-        if not are_enough_for_triples(len(self._signs) - 1, d):
+        n = len(self._signs) - len(self._held_out)
+        if not self._settings.can_choose_triples(len(self._signs) - 1, d):
             return
         factor, linear = seen.factor.first(n), seen.signs[:n]
         inverse = np.linalg.pinv(linear.T @ linear, hermitian=True)
@@ -176,14 +166,15 @@ class Conditioner:
         def project(columns: Floats) -> Floats:
             return np.asarray(columns - linear @ (inverse @ (linear.T @ columns)))
 
-        for left in project(seen.values[:n]).T:
+        for residuals in project(seen.values[:n]).T:
             yield outstanding(
                 self._signs[:n],
-                left,
+                residuals,
                 scales.players,
                 degrees_of_freedom=n - d,
                 whiten=lambda columns: project(factor.whiten(columns)),
                 unwhiten=factor.unwhiten,
+                settings=self._settings,
             )
 
     def _condition(self, games: NDArray[np.int64], scales: Scales, seen: _Seen, triples: Triples) -> Posterior:
@@ -204,53 +195,54 @@ class Conditioner:
 
         remainder = of_features - seen.shapley.T @ features
         covariance = seen.covariance + remainder @ inverse_information @ remainder.T
-        last = len(residuals) - len(self._checked)
-        at_checked = seen.checked.T @ features[last:]
-        precisions = (seen.checked**2).sum(axis=0) - ((at_checked @ inverse_information) * at_checked).sum(axis=1)
-        alpha_checked = seen.checked.T @ residuals[last:]
+        last = len(residuals) - len(self._held_out)
+        at_held_out = seen.held_out.T @ features[last:]
+        precisions = (seen.held_out**2).sum(axis=0) - ((at_held_out @ inverse_information) * at_held_out).sum(axis=1)
+        alpha = seen.held_out.T @ residuals[last:]
         by_likelihood = _misfit((seen.values * residuals).sum(axis=0), len(residuals) - d)
-        misfit = np.minimum(by_likelihood, _misfit_left_out(alpha_checked, precisions))
-        said = np.outer(np.maximum(np.diagonal(covariance), 0.0), misfit)
-        missed, share = self._missed(games, alpha_checked, precisions)
-        shown = self._linear.variances[:, games] * share**CAUTION
+        misfit = np.minimum(by_likelihood, _misfit_held_out(alpha, precisions))
+        by_posterior = np.outer(np.maximum(np.diagonal(covariance), 0.0), misfit)
+        held_out_error, share = self._held_out_error(games, alpha, precisions)
+        by_held_out = self._linear.variances[:, games] * share**self._settings.held_out_power
+        larger, smaller = np.maximum(by_posterior, by_held_out), np.minimum(by_posterior, by_held_out)
         return Posterior(
             values=phi + missing,
-            variances=np.maximum(said, shown) + SHARE * np.minimum(said, shown),
+            variances=larger + self._settings.smaller_share * smaller,
             signs=self._signs,
             alpha=seen.factor.unwhiten(residuals),
             slopes=coefficients[:d] + missing / 2.0,
             triples=triples,
             coefficients=coefficients[d:],
-            missed=missed,
+            held_out_error=held_out_error,
             scales=scales,
         )
 
-    def _missed(self, games: NDArray[np.int64], alpha: Floats, precisions: Floats) -> tuple[Floats, Floats]:
-        """Mean squared error on pairs that were left out, and its share of what the regression makes there: (g,) each.
+    def _held_out_error(self, games: NDArray[np.int64], alpha: Floats, precisions: Floats) -> tuple[Floats, Floats]:
+        """Mean squared error on held-out pairs, and its share of the regression's error there: (g,) each.
 
-        A pair that is left out is missed by α / precision. Where the process has nothing to hold on to, as in a
-        voting game of which few decisive coalitions were seen, it interpolates and feels sure; then it
-        predicts hardly better than the regression, and may be hardly surer.
+        The error at a held-out pair is α / precision. Where the process has seen nothing of what matters, as in a
+        voting game of which few decisive coalitions were seen, it interpolates and is overconfident; then it predicts
+        hardly better than the regression, and may be hardly surer.
         """
-        of_regression = self._linear.left_out[np.ix_(self._checked, games)]
-        noise = self._noise[len(self._noise) - len(self._checked) :]
+        of_regression = self._linear.held_out_errors[np.ix_(self._held_out, games)]
+        noise = self._noise[len(self._noise) - len(self._held_out) :]
         used = (of_regression > 0) & (precisions[:, None] > 0)
         errors = (alpha / np.where(precisions > 0, precisions, 1.0)[:, None]) ** 2 / noise[:, None]
-        missed, total = (np.where(used, each, 0.0).mean(axis=0) for each in (errors, of_regression))
-        return missed, np.minimum(missed / np.where(total > 0, total, 1.0), 1.0)
+        mine, total = (np.where(used, each, 0.0).mean(axis=0) for each in (errors, of_regression))
+        return mine, np.minimum(mine / np.where(total > 0, total, 1.0), 1.0)
 
 
 def _misfit(squares: Floats, degrees_of_freedom: int) -> Floats:
-    """How much larger or smaller than assumed the values of each game are, (g,): 1 if the prior's size is right."""
+    """Factor by which the variance of each game exceeds the prior's, (g,)."""
     # Rounding may leave −1e-17 where a game is linear and nothing is left to explain.
     return np.maximum(squares, 0.0) / max(1, degrees_of_freedom)
 
 
-def _misfit_left_out(alpha: Floats, precisions: Floats) -> Floats:
-    """The same by pairs that were left out, which are missed by α / precision with variance 1 / precision, (g,).
+def _misfit_held_out(alpha: Floats, precisions: Floats) -> Floats:
+    """The same by held-out pairs, whose errors are α / precision with variance 1 / precision, (g,).
 
-    The likelihood judges the prior by all that it says. Of smooth games, such as an airport's, the process knows far
-    more than it thinks once many pairs were seen, and this shows it.
+    The likelihood judges the prior as a whole. Of smooth games, such as an airport's, the process knows far more than
+    its variance says once it has seen many pairs, and held-out pairs show it.
     """
     used = precisions > 0
     return (

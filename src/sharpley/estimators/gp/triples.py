@@ -26,15 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.estimators.gp.settings import DEFAULT, GPSettings
 
-SHARE = 2.0 / 3.0  # each player's Shapley value of an interaction
-CANDIDATES, ROUNDS = 100, 4  # triples looked at in each round, those that explain most of what is left
-MOST_PLAYERS = 110  # that candidates are made of
-STEPS = 100  # in a round
-LEAST_GAIN = 0.1  # of log evidence in a step
-NEARLY_ALL = 1e-8  # of the squares is left: a smaller size would only let λ grow until rounding decides
-INVISIBLE = 1e-9  # a share of a feature that others do not explain
-NOTHING = 1e-12  # a share of the variance expected, left by a linear game
+SHAPLEY_SHARE = 2.0 / 3.0  # each player's Shapley value of an interaction
+LEAST_REMAINDER = 1e-8  # share of the squares below which nothing is left to explain: λ would follow rounding errors
+LEAST_VISIBLE = 1e-9  # share of a feature that the others do not explain, below which it is left out
+LINEAR_REMAINDER = 1e-12  # share of the expected variance that the linear part leaves of a linear game
 
 
 class Triples(NamedTuple):
@@ -52,7 +49,7 @@ class Triples(NamedTuple):
     def shapley(self, d: int) -> Floats:
         """Shapley values of the interactions, (d, k)."""
         values = np.zeros((d, len(self.members)))
-        values[self.members, np.arange(len(self.members))[:, None]] = SHARE
+        values[self.members, np.arange(len(self.members))[:, None]] = SHAPLEY_SHARE
         return values
 
 
@@ -65,49 +62,51 @@ def _products(signs: Floats, members: NDArray[np.int64]) -> Floats:
 
 def outstanding(
     signs: Floats,
-    left: Floats,
+    residuals: Floats,
     scales: Floats,
     *,
     degrees_of_freedom: int,
     whiten: Callable[[Floats], Floats],
     unwhiten: Callable[[Floats], Floats],
+    settings: GPSettings = DEFAULT,
 ) -> Triples:
-    """Choose interactions that explain what is left of a game.
+    """Choose interactions that explain the residuals of a game.
 
     Parameters
     ----------
     signs : (n, d) float
         Coalitions.
-    left : (n,) float
-        What is left of the values, whitened, with the linear part projected out.
+    residuals : (n,) float
+        What the linear part leaves of the game's values there, whitened.
     scales : (d,) float
-        How much players interact, by which they are preferred if they are many.
+        How much each player interacts: candidates are made of those that do most, where players are many.
     degrees_of_freedom : int
-        Of ``left``.
+        Degrees of freedom of ``residuals``.
     whiten, unwhiten : callable
-        From features at the coalitions (n, k) to what ``left`` is made of, and from ``left`` (n,) to P times
+        From features at the coalitions (n, k) to their residuals, whitened; and from ``residuals`` (n,) to P times
         values.
+    settings : GPSettings
     """
-    total = float(left @ left)
-    if total <= NOTHING * degrees_of_freedom:
+    total = float(residuals @ residuals)
+    if total <= LINEAR_REMAINDER * degrees_of_freedom:
         return NONE
     prices = _prices(scales)
-    candidates = _Candidates(signs, prices)
-    found, features, remainder = NONE, np.empty((len(left), 0)), left
-    for _ in range(ROUNDS):
-        fresh = candidates.most_telling(unwhiten(remainder), known=found.members)
+    candidates = _Candidates(signs, prices, settings)
+    found, features, remainder = NONE, np.empty((len(residuals), 0)), residuals
+    for _ in range(settings.triple_rounds):
+        fresh = candidates.most_informative(unwhiten(remainder), known=found.members)
         members = np.concatenate([found.members, fresh])
         features = np.concatenate([features, whiten(_products(signs, fresh))], axis=1)
-        evidence = Evidence(features, left, prices[members].max(axis=1), degrees_of_freedom)
+        evidence = Evidence(features, residuals, prices[members].max(axis=1), degrees_of_freedom)
         for i, variance in enumerate(found.variances):
             evidence.change(i, variance)
-        evidence.maximise()
+        evidence.maximise(settings.triple_steps, settings.triple_gain)
         kept = evidence.variances > 0.0
         enough = not kept[len(found.members) :].any()
         found, features = Triples(members[kept], evidence.variances[kept]), features[:, kept]
-        remainder = left - features @ evidence.coefficients[kept]
-        if enough or remainder @ remainder <= NEARLY_ALL * total:
-            break  # what is left looks like noise, or is nothing
+        remainder = residuals - features @ evidence.coefficients[kept]
+        if enough or remainder @ remainder <= LEAST_REMAINDER * total:
+            break  # the remainder looks like noise, or is nothing
     return found
 
 
@@ -122,19 +121,20 @@ def _prices(scales: Floats) -> Floats:
 class _Candidates:
     """All triples of the players that interact most, to be ranked by how much of a remainder they explain."""
 
-    def __init__(self, signs: Floats, prices: Floats) -> None:
-        self._players = np.sort(np.argsort(prices, kind="stable")[:MOST_PLAYERS])
+    def __init__(self, signs: Floats, prices: Floats, settings: GPSettings = DEFAULT) -> None:
+        self._count = settings.triple_candidates
+        self._players = np.sort(np.argsort(prices, kind="stable")[: settings.triple_players])
         self._signs = signs[:, self._players].astype(np.float32)  # this only ranks
         self._triples = _all_triples(len(self._players))
         self._prices = prices[self._players][self._triples].max(axis=0)
 
-    def most_telling(self, alpha: Floats, known: NDArray[np.int64]) -> NDArray[np.int64]:
+    def most_informative(self, alpha: Floats, known: NDArray[np.int64]) -> NDArray[np.int64]:
         """Triples with the largest |χ'α| for their price that are not known yet, (m, 3), each in increasing order."""
         squares = self._projections(alpha) ** 2
         # Of noise alone a square would be about the mean: this is what λ can gain, roughly.
         worth = squares / (2.0 * squares.mean()) - self._prices
         worth[np.isin(self._named(self._triples), self._named(np.searchsorted(self._players, known).T))] = 0.0
-        best = np.argsort(-worth, kind="stable")[:CANDIDATES]
+        best = np.argsort(-worth, kind="stable")[: self._count]
         return self._players[self._triples[:, best[worth[best] > 0.0]].T]
 
     def _projections(self, alpha: Floats) -> NDArray[np.float32]:
@@ -170,31 +170,32 @@ class Evidence:
     ----------
     features : (n, m) float
         Whitened, with all that is explained already projected out.
-    left : (n,) float
-        What is left of the values, likewise.
+    residuals : (n,) float
+        The residuals of the values, likewise.
     prices : (m,) float
         What each feature has to earn.
     degrees_of_freedom : int
     """
 
-    def __init__(self, features: Floats, left: Floats, prices: Floats, degrees_of_freedom: int) -> None:
+    def __init__(self, features: Floats, residuals: Floats, prices: Floats, degrees_of_freedom: int) -> None:
         self.variances = np.zeros(len(prices))
-        self._gram, self._projections, self._total = features.T @ features, features.T @ left, float(left @ left)
+        self._gram, self._projections = features.T @ features, features.T @ residuals
+        self._total = float(residuals @ residuals)
         self._prices, self._degrees_of_freedom = prices, degrees_of_freedom
-        self._least = INVISIBLE * np.diagonal(self._gram)
-        self._smallest = max(NEARLY_ALL * self._total, np.finfo(float).tiny)
+        self._least = LEAST_VISIBLE * np.diagonal(self._gram)
+        self._smallest = max(LEAST_REMAINDER * self._total, np.finfo(float).tiny)
 
     @property
     def coefficients(self) -> Floats:
         """Posterior means."""
         return self.variances * self._projections
 
-    def maximise(self) -> None:
+    def maximise(self, steps: int = DEFAULT.triple_steps, least_gain: float = DEFAULT.triple_gain) -> None:
         """Change one variance after the other, each time the one that gains most; 0 is a feature left out."""
-        for _ in range(STEPS if len(self.variances) else 0):
+        for _ in range(steps if len(self.variances) else 0):
             best, gains = self.best_of_each()
             i = int(np.argmax(gains))
-            if gains[i] < LEAST_GAIN:
+            if gains[i] < least_gain:
                 break
             self.change(i, best[i])
 

@@ -1,4 +1,4 @@
-"""What the estimators on complementary pairs of coalitions share: choosing pairs within a budget, and their odd values.
+"""What estimators on pairs, coalitions with their complements, share: choosing them within a budget, and odd values.
 
 Write a coalition as z ∈ {−1, +1}^d. Shapley values depend on v_odd(z) = (v(z) − v(−z)) / 2 alone, which is
 known at z once the coalition and its complement are. At z = 1 it is δ = (v(N) − v(∅)) / 2, which is known
@@ -8,14 +8,14 @@ exactly.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import Estimator
+from sharpley.estimators.base import Budget, Estimator
 from sharpley.estimators.pairs.choosing import PairChooser, class_sizes
 
 
@@ -51,9 +51,9 @@ class PairData(NamedTuple):
 
 
 class PairedEstimator(Estimator):
-    """An estimator from complementary pairs that were chosen for it.
+    """An estimator from pairs that were chosen for it.
 
-    Subclasses say how pairs are spread over sizes, and what is made of their values.
+    Subclasses say how pairs are spread over classes, and what is made of their values.
     """
 
     def __init__(self, d: int, *, rng: RNG = None) -> None:
@@ -63,45 +63,45 @@ class PairedEstimator(Estimator):
         self._positions: list[NDArray[np.int64]] = []
         self._n_pairs = 0
 
-    @abstractmethod
-    def _quotas(self, n_pairs: int) -> NDArray[np.int64]:
-        """Pairs of each class for a total of ``n_pairs``."""
-
     @property
     @abstractmethod
     def _fewest_pairs(self) -> int:
-        """Pairs that give an estimate with an error bar."""
+        """Number of pairs that gives an estimate with an error bar."""
+
+    @abstractmethod
+    def _choose(self, wanted: int, learnt: Any) -> Coalitions:
+        """Choose, in order, some of the pairs that are missing to a total of ``wanted``: at least one."""
 
     @property
-    def minimum(self) -> int:
+    def least_budget(self) -> int:
         """As many pairs as are needed, or all there are."""
-        return min(2 + 2 * self._fewest_pairs, 2**self.d)
+        return evaluations_of(self._fewest_pairs, self.d)
 
-    @property
-    def first_checkpoint(self) -> int:
-        """Half as many again."""
+    def first_checkpoint(self, most: int) -> int:
+        """Half as many pairs again."""
         return min(2 + 3 * self._fewest_pairs, 2**self.d)
 
-    def extend(self, store: CoalitionStore, budget: int, values: Floats | None) -> bool:
+    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
         """Choose further pairs, all at once."""
-        wanted = min((budget - 2) // 2, int(class_sizes(self.d).sum()))
+        wanted = min((budget.now - 2) // 2, int(class_sizes(self.d).sum()))
         if wanted <= self._n_pairs:
             return False
         while self._n_pairs < wanted:
-            fresh = self._choose(wanted)
+            fresh = self._choose(wanted, learnt)
             self._members.append(fresh)
             self._positions.append(np.stack([store.add(fresh), store.add(~fresh)], axis=1))
             self._n_pairs += len(fresh)
         return True
 
-    def _choose(self, wanted: int) -> Coalitions:
-        """Some of the pairs that are missing to a total of ``wanted``, in order: at least one."""
-        return self._chooser.extend(self._quotas(wanted))
-
     def _data(self, values: Floats) -> PairData:
         """Values of all games at the pairs: (r, m, k) -> data with r·k columns."""
         signs = np.where(np.concatenate(self._members), 1.0, -1.0)
         return pair_data(values, signs, np.concatenate(self._positions))
+
+
+def evaluations_of(n_pairs: int, d: int) -> int:
+    """Evaluations that pay for pairs of d players, v(∅) and v(N) included."""
+    return min(2 + 2 * n_pairs, 2**d)
 
 
 def pair_data(values: Floats, signs: Floats, positions: NDArray[np.int64]) -> PairData:

@@ -12,15 +12,16 @@ that was drawn whole adds nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.typing import Floats
+from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
-from sharpley.estimators.pairs.base import PairedEstimator, as_games
+from sharpley.estimators.pairs.base import PairedEstimator, as_games, evaluations_of
 from sharpley.estimators.pairs.choosing import class_sizes, quotas
+from sharpley.permutations.sphere import hyperplane_basis
 
 SPARE_PAIRS = 4  # beyond the number of coefficients
 SAME = 1e-10  # singular values below this share of the largest are 0
@@ -33,17 +34,27 @@ class RegressionEstimator(PairedEstimator):
 
     @property
     def _fewest_pairs(self) -> int:
-        return min(self.d - 1 + (self.d - 1) // 2 + SPARE_PAIRS, int(class_sizes(self.d).sum()))
+        return fewest_pairs(self.d)
 
-    def _quotas(self, n_pairs: int) -> NDArray[np.int64]:
-        return quotas(self.d, n_pairs)
+    def _choose(self, wanted: int, learnt: Any) -> Coalitions:
+        return self._chooser.extend(quotas(self.d, wanted))
 
-    def estimate(self, values: Floats) -> Moments:
+    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
         """Fit all games at once."""
         data = self._data(values)
         fit = PairRegression(data.signs).fit(data.odd, data.delta)
         phi, variances = as_games(fit.values, values), as_games(fit.variances, values)
         return Moments(phi, variances, np.full_like(phi, fit.degrees_of_freedom))
+
+
+def fewest_pairs(d: int) -> int:
+    """Pairs that determine all coefficients, with a few to spare for the variances."""
+    return min(d - 1 + (d - 1) // 2 + SPARE_PAIRS, int(class_sizes(d).sum()))
+
+
+def least_budget(d: int) -> int:
+    """Smallest budget of the regression for games of d players."""
+    return evaluations_of(fewest_pairs(d), d)
 
 
 class LeastSquares(NamedTuple):
@@ -54,7 +65,7 @@ class LeastSquares(NamedTuple):
     variances: Floats
     """(d, g)."""
     degrees_of_freedom: float
-    left_out: Floats
+    held_out_errors: Floats
     """(n, g): weighted squared error at each pair of the fit without it; 0 where it has a coefficient to itself."""
 
 
@@ -90,7 +101,7 @@ class PairRegression:
         self._root_weights = np.sqrt(weights)[:, None]
         self._size_excess = signs.sum(axis=1) / d
         # b = δ/d + directions @ c satisfies the constraint for every c.
-        self._directions = sum_free_basis(d)
+        self._directions = hyperplane_basis(d).T
         classes = np.unique(sizes[2 * sizes != d])
         design = np.concatenate([signs @ self._directions, (sizes[:, None] == classes).astype(np.float64)], axis=1)
         left, singular, right = np.linalg.svd(self._root_weights * design, full_matrices=False)
@@ -139,9 +150,3 @@ def _strata(sizes: NDArray[np.int64], d: int, n_settled: int) -> tuple[Floats, F
 def _of_each(matrix: Floats, columns: Floats) -> Floats:
     """The matrix times each column by itself: a game's result does not depend on the other games, to the last bit."""
     return np.stack([matrix @ column for column in np.ascontiguousarray(columns.T)], axis=1)
-
-
-def sum_free_basis(d: int) -> Floats:
-    """An orthonormal basis of the vectors that sum to 0, (d, d−1): Helmert's."""
-    rows = np.tril(np.ones((d, d)), -1)[1:] - np.diag(np.arange(1.0, d), 1)[: d - 1]
-    return np.asarray((rows / np.linalg.norm(rows, axis=1, keepdims=True)).T)

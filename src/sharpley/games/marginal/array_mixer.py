@@ -62,6 +62,12 @@ class ArrayMixer:
 
         return mix
 
+    def mix_single(self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]) -> Any:
+        """Mix each row with one background row, in fresh memory."""
+        present, which = np.unique(rows, return_inverse=True)
+        foreground = self._dense(self._rows[present])[which.reshape(-1)]
+        return self._wrap(np.where(masks, foreground, self._background[background]))
+
 
 def _common_dtype(rows: np.dtype[Any], background: np.dtype[Any]) -> np.dtype[Any]:
     if (rows.kind in "US") != (background.kind in "US") and "O" not in (rows.kind, background.kind):

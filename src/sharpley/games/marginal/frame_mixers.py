@@ -1,7 +1,12 @@
-"""Mixing pandas and polars frames: columns of any dtypes, each taken from a pool of all rows."""
+"""Mixing pandas and polars frames with columns of any dtype.
+
+The rows to be explained and the background rows are put into one *pool*. A mixed row takes each of its values from a
+row of the pool, so the dtypes of the columns are kept.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, final
 
@@ -29,11 +34,52 @@ def pandas_mixer(rows: Any, background: Any) -> Mixer:
     )
 
 
-@final
-class PandasMixer:
-    """Mixes pandas frames."""
+class PoolMixer(ABC):
+    """What the mixers of frames share."""
 
     may_reuse = False
+    n_rows: int
+    n_background: int
+    n_columns: int
+    names: list[str] | None
+
+    @abstractmethod
+    def _take(self, positions: list[NDArray[np.int64]]) -> Any:
+        """The frame whose column j has the values at ``positions[j]`` of the pool's column j."""
+
+    @abstractmethod
+    def _codes(self) -> list[NDArray[Any]]:
+        """Codes of the values in each column of the pool: equal for equal values, and for missing ones."""
+
+    def varying(self) -> Coalitions:
+        """Whether a column of a row differs from that of any background row, (n_rows, columns)."""
+        codes = np.stack(self._codes(), axis=1)
+        return np.array([(row != codes[self.n_rows :]).any(axis=0) for row in codes[: self.n_rows]])
+
+    def mixing(self) -> Mix:
+        """Return a function that mixes rows with a part of the background."""
+
+        def mix(rows: NDArray[np.int64], masks: Coalitions, part: slice) -> Any:
+            background = np.arange(part.start, part.stop)
+            return self._take(self._positions(rows[:, None], masks[:, None], background[None]))
+
+        return mix
+
+    def mix_single(self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]) -> Any:
+        """Mix each row with one background row."""
+        return self._take(self._positions(rows, masks, background))
+
+    def _positions(
+        self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]
+    ) -> list[NDArray[np.int64]]:
+        """For each column, where in the pool (rows, then background) the values of the mixed frame stand."""
+        columns = np.moveaxis(masks, -1, 0)
+        return [np.where(mask, rows, self.n_rows + background).reshape(-1) for mask in columns]
+
+
+@final
+class PandasMixer(PoolMixer):
+    """Mixes pandas frames."""
 
     def __init__(self, rows: Any, background: Any) -> None:
         import pandas as pd
@@ -44,10 +90,10 @@ class PandasMixer:
                 raise TypeError(f"column {name!r} is {mine} in X but {theirs} in the background; give both one dtype")
         self.n_rows, self.n_columns = rows.shape
         self.n_background = len(background)
-        self.names: list[str] | None = [str(c) for c in rows.columns]
-        # Positions as labels: true labels may repeat.
-        tables = (table.set_axis(range(self.n_columns), axis=1) for table in (rows, background))
-        self._pool = pd.concat(tables, ignore_index=True)
+        self.names = [str(c) for c in rows.columns]
+        # Positions as labels, since the true labels may repeat.
+        frames = (frame.set_axis(range(self.n_columns), axis=1) for frame in (rows, background))
+        self._pool = pd.concat(frames, ignore_index=True)
         self._columns = rows.columns
 
     def fresh_rows(self, part: slice) -> Any:
@@ -58,38 +104,28 @@ class PandasMixer:
         """Background rows."""
         return self._pool.iloc[self.n_rows :].iloc[part].copy().set_axis(self._columns, axis=1)
 
-    def varying(self) -> Coalitions:
-        """Compare codes of equal values; missing values equal each other."""
+    def _codes(self) -> list[NDArray[Any]]:
         import pandas as pd
 
-        return _varying([pd.factorize(self._pool[j])[0] for j in range(self.n_columns)], self.n_rows)
+        return [pd.factorize(self._pool[j])[0] for j in range(self.n_columns)]
 
-    def mixing(self) -> Mix:
-        """Take each column from the pool, which keeps its dtype."""
+    def _take(self, positions: list[NDArray[np.int64]]) -> Any:
         import pandas as pd
 
-        arrays = [self._pool[j].array for j in range(self.n_columns)]
-
-        def mix(rows: NDArray[np.int64], masks: Coalitions, part: slice) -> Any:
-            taken = zip(arrays, _pool_indices(rows, masks, self.n_rows, part), strict=True)
-            mixed = pd.DataFrame({j: array.take(index) for j, (array, index) in enumerate(taken)})
-            return mixed.set_axis(self._columns, axis=1)
-
-        return mix
+        columns = {j: self._pool[j].array.take(position) for j, position in enumerate(positions)}
+        return pd.DataFrame(columns).set_axis(self._columns, axis=1)
 
 
 @final
-class PolarsMixer:
+class PolarsMixer(PoolMixer):
     """Mixes polars frames."""
-
-    may_reuse = False
 
     def __init__(self, rows: Any, background: Any) -> None:
         import polars as pl
 
         self.n_rows, self.n_columns = rows.shape
         self.n_background = background.height
-        self.names: list[str] | None = list(rows.columns)
+        self.names = list(rows.columns)
         try:
             self._pool = pl.concat([rows, background], how="vertical_relaxed")
         except Exception as error:
@@ -104,35 +140,18 @@ class PolarsMixer:
         """Background rows."""
         return self._pool[self.n_rows :][part]
 
-    def varying(self) -> Coalitions:
-        """Compare codes of equal values; missing values equal each other."""
+    def _codes(self) -> list[NDArray[Any]]:
         import polars as pl
 
         ranked = (pl.Categorical, pl.Enum)
         columns = [s.cast(pl.String) if isinstance(s.dtype, ranked) else s for s in self._pool.get_columns()]
-        return _varying([s.rank("dense").fill_null(0).to_numpy() for s in columns], self.n_rows)
+        return [s.rank("dense").fill_null(0).to_numpy() for s in columns]
 
-    def mixing(self) -> Mix:
-        """Gather each column from the pool, which keeps its dtype."""
+    def _take(self, positions: list[NDArray[np.int64]]) -> Any:
         import polars as pl
 
-        def mix(rows: NDArray[np.int64], masks: Coalitions, part: slice) -> Any:
-            indices = _pool_indices(rows, masks, self.n_rows, part)
-            return pl.DataFrame([s.gather(i) for s, i in zip(self._pool.get_columns(), indices, strict=True)])
-
-        return mix
+        columns = zip(self._pool.get_columns(), positions, strict=True)
+        return pl.DataFrame([series.gather(position) for series, position in columns])
 
 
 MIXERS: dict[str, Callable[[Any, Any], Mixer]] = {"pandas": pandas_mixer, "polars": PolarsMixer}
-
-
-def _varying(codes: list[NDArray[Any]], n_rows: int) -> Coalitions:
-    """Which columns of the first ``n_rows`` differ from any of the rows behind them, by codes of columns."""
-    table = np.stack(codes, axis=1)
-    return np.array([(row != table[n_rows:]).any(axis=0) for row in table[:n_rows]])
-
-
-def _pool_indices(rows: NDArray[np.int64], masks: Coalitions, n_rows: int, part: slice) -> list[NDArray[np.int64]]:
-    """For each column, where in the pool (rows, then background) the mixed table's entries stand."""
-    behind = n_rows + np.arange(part.start, part.stop)
-    return [np.where(mask[:, None], rows[:, None], behind[None, :]).reshape(-1) for mask in masks.T]

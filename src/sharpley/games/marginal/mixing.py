@@ -42,7 +42,10 @@ class Mixer(Protocol):
         """Whether a column of a row differs from that of any background row, (n_rows, columns)."""
 
     def mixing(self) -> Mix:
-        """A function that mixes, with memory of its own."""
+        """Return a function that mixes rows with many background rows, in memory of its own."""
+
+    def mix_single(self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]) -> Any:
+        """Mix each row with one background row: (p,), (p, columns) and (p,) -> p rows as the model accepts them."""
 
 
 def make_mixer(rows: Any, background: Any) -> Mixer:

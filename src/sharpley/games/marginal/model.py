@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, final
 
 from sharpley._support.typing import Floats
-from sharpley.games.base import as_numbers
+from sharpley.games.values import as_numbers
 
 METHOD_ORDER = ("predict_proba", "decision_function", "predict")
 
@@ -28,8 +28,6 @@ class ModelFunction:
         What is called.
     output_names : list of str or None
         The classes of a classifier.
-    is_scalar : bool
-        Whether there is one output only; known after the first call.
     """
 
     def __init__(self, model: Any, n_outputs: int | None = None) -> None:
@@ -37,7 +35,6 @@ class ModelFunction:
         classes = getattr(model, "classes_", None) if self.name == "predict_proba" else None
         self.output_names = None if classes is None else [str(c) for c in classes]
         self._n_outputs = n_outputs
-        self.is_scalar = True
 
     def __call__(self, table: Any, n: int, what: Callable[[], str]) -> Floats:
         """Call the model on n rows and return (n, k) float; errors say what the rows were."""
@@ -47,7 +44,6 @@ class ModelFunction:
             error.add_note(f"sharpley: raised by {self.name} on {n} rows: {what()}")
             raise
         output = as_numbers(raw, n, self.name, "rows")
-        self.is_scalar = output.shape[1] == 1
         if self._n_outputs is None:
             self._n_outputs = output.shape[1]
         if output.shape[1] != self._n_outputs:

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
+from sharpley.games.base import Games
 from sharpley.games.marginal.background import as_background
 from sharpley.games.trees.forest import Forest, as_booster, read_forest
 from sharpley.permutations.orderings import ranks_of
-from sharpley.protocols import PairEvaluator
 
 CHECKED = 20  # background rows whose predictions are compared with the sums of their leaves
 TOLERANCE = 1e-4  # of the largest margin: XGBoost adds up leaves in single precision
@@ -37,7 +37,7 @@ class _Terms(NamedTuple):
 
 
 @final
-class TreeGame:
+class TreeGame(Games):
     """The games of explaining an XGBoost model at rows against a background, evaluated term by term.
 
     The same games as those of ``MarginalGame`` with the model's margin (log-odds for classes), without calls of
@@ -60,10 +60,6 @@ class TreeGame:
         game.contributions(orderings).mean(axis=1)  # estimated from orderings, (10, d)
     """
 
-    is_scalar = True
-    pairs_per_call = 4096
-    predictions_per_value = 1
-
     def __init__(self, model: Any, background: Any, rows: ArrayLike) -> None:
         forest = read_forest(model)
         self.d = forest.n_features
@@ -71,17 +67,10 @@ class TreeGame:
         rows_at, background_at = _single(rows, "rows", model, self.d), _single(chosen.rows, "background", model, self.d)
         shares = chosen.weights_of(len(background_at))
         self.n_rows = len(rows_at)
+        self.player_names = as_booster(model).feature_names
         self._varying = (rows_at[:, None] != background_at).any(axis=1)
         self._terms = [_merged_terms(forest, row, background_at, shares) for row in rows_at]
         self._offset = _constant(model, forest, np.concatenate([rows_at, background_at[:CHECKED]]))
-
-    def __call__(self, coalitions: ArrayLike) -> Floats:
-        """Values of coalitions (m, d): (m,) for one row, else (r, m)."""
-        masks = np.asarray(coalitions, dtype=bool)
-        if masks.ndim != 2 or masks.shape[1] != self.d:
-            raise ValueError(f"coalitions must have shape (m, {self.d}), got {masks.shape}")
-        values = np.stack([self._values(row, masks) for row in range(self.n_rows)])
-        return np.asarray(values[0] if self.n_rows == 1 else values)
 
     def shapley_values(self) -> Floats:
         """Exact Shapley values of every row, (r, d)."""
@@ -96,31 +85,18 @@ class TreeGame:
             raise ValueError(f"orderings must have {self.d} players, got {ranks.shape[1]}")
         return np.stack([walk_contributions(terms.features, terms.weights, ranks) for terms in self._terms])
 
-    def endpoints(self) -> Floats:
-        """Values of the empty and of the full coalition for every row, (r, 2, 1)."""
-        ends = np.array([[False] * self.d, [True] * self.d])
-        return np.stack([self._values(row, ends) for row in range(self.n_rows)])[:, :, None]
-
     def varying(self) -> Coalitions:
         """Which features differ from some background row's, (r, d)."""
         return self._varying
 
-    def evaluator(self) -> PairEvaluator:
-        """A function from (row, coalition) pairs to values."""
-
-        def values(rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
-            out = np.empty((len(rows), 1))
-            for row in np.unique(rows):
-                mine = rows == row
-                out[mine, 0] = self._values(int(row), coalitions[mine])
-            return out
-
-        return values
-
-    def _values(self, row: int, coalitions: Coalitions) -> Floats:
+    def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> Floats:
         from sharpley.games.trees._terms import coalition_values
 
-        return np.asarray(self._offset + coalition_values(*self._terms[row], np.ascontiguousarray(coalitions)))
+        values = np.empty(len(rows))
+        for row in np.unique(rows):
+            mine = rows == row
+            values[mine] = coalition_values(*self._terms[int(row)], np.ascontiguousarray(coalitions[mine]))
+        return np.asarray(self._offset + values)
 
 
 def _single(table: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:

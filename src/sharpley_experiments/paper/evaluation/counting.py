@@ -6,18 +6,15 @@ experiment: after 2^d evaluations all is known, and every method exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley import Games
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.evaluation import evaluate
-from sharpley.engine.methods import make_estimator
-from sharpley.engine.progress import progress_bar
-from sharpley.protocols import RowGames
+from sharpley.engine.evaluation import Evaluation
+from sharpley.engine.methods import AnyMethod, make_estimator
+from sharpley.estimators.base import whole_budget
 
 
 class EveryTime(CoalitionStore):
@@ -30,6 +27,11 @@ class EveryTime(CoalitionStore):
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def is_complete(self) -> bool:
+        """Never: coalitions may be evaluated again."""
+        return False
 
     def add(self, coalitions: Coalitions) -> NDArray[np.int64]:
         """Register coalitions, and return their positions."""
@@ -46,30 +48,15 @@ class EveryTime(CoalitionStore):
         return np.concatenate(self._parts)[start:]
 
 
-def estimate_every_time(
-    games: RowGames, factory: Callable[..., Any], budget: int, seed: np.random.SeedSequence
-) -> Floats:
+def estimate_every_time(games: Games, method: AnyMethod, budget: int, seed: np.random.SeedSequence) -> Floats:
     """Shapley values (rows, d) of an estimator that has paid for ``budget`` evaluations of each row."""
-    ends = games.endpoints()
-    rows = np.arange(len(ends))
-    adaptive = make_estimator(factory, games.d, np.random.default_rng(0)).adaptive
-    parts = rows[:, None] if adaptive else rows[None]
-    return np.concatenate([_estimate(games, factory, budget, seed, part, ends[part]) for part in parts])
-
-
-def _estimate(
-    games: RowGames,
-    factory: Callable[..., Any],
-    budget: int,
-    seed: np.random.SeedSequence,
-    rows: NDArray[np.int64],
-    values: Floats,
-) -> Floats:
-    estimator = make_estimator(factory, games.d, np.random.default_rng(seed))
-    estimator.prepare(budget, may_stop=False)
-    store = EveryTime(games.d)
-    with progress_bar(False, 0) as bar:
-        while estimator.extend(store, budget, values[0] if estimator.adaptive else None):
-            new = evaluate(games, rows, store.since(values.shape[1]), n_jobs=None, progress=bar)
-            values = np.concatenate([values, new], axis=1)
-    return estimator.estimate(values).values[:, :, 0]
+    ends, waiting = games.endpoints(), np.arange(games.n_rows)
+    parts = []
+    while len(waiting):
+        estimator = make_estimator(method, games.d, np.random.default_rng(seed))
+        size = 1 if estimator.choices_depend_on == "row" else len(waiting)
+        rows, waiting = waiting[:size], waiting[size:]
+        evaluation = Evaluation(games, rows, EveryTime(games.d), ends[rows])
+        learnt = evaluation.spend(estimator, whole_budget(budget))
+        parts.append(estimator.estimate(evaluation.values, learnt).values[:, :, 0])
+    return np.concatenate(parts)

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sharpley import Games
 from sharpley._support.typing import Floats, Orderings
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.evaluation import evaluate
-from sharpley.engine.progress import progress_bar
-from sharpley.estimators.walks import add_walks
-from sharpley.games.trees.game import TreeGame
-from sharpley.protocols import RowGames
+from sharpley.engine.evaluation import Evaluation
+from sharpley.estimators.walks import add_walks, contributions_along
+from sharpley.games import TreeGame
 from sharpley_experiments.common.constants import SEED
 from sharpley_experiments.common.datasets import Dataset, load
 from sharpley_experiments.common.lookup import ENUMERABLE, TableGames, all_values, digest, network_games
@@ -26,7 +25,7 @@ TREES, NETWORK = "gbdt", "mlp"
 class CurveGames(NamedTuple):
     """Games with their Shapley values, if known."""
 
-    games: RowGames
+    games: Games
     exact: Floats | None
     """(rows, d)."""
 
@@ -42,16 +41,13 @@ class CurveGames(NamedTuple):
         return _walked_contributions(self.games, orderings)
 
 
-def _walked_contributions(games: RowGames, orderings: Orderings) -> Floats:
+def _walked_contributions(games: Games, orderings: Orderings) -> Floats:
     """Contributions by evaluating the coalitions along orderings."""
-    ends = games.endpoints()
     store = CoalitionStore(games.d)
     walks = add_walks(store, orderings)
-    with progress_bar(False, 0) as bar:
-        rest = evaluate(games, np.arange(len(ends)), store.since(2), n_jobs=None, progress=bar)
-    values = np.concatenate([ends, rest], axis=1)[:, :, 0]
-    steps = np.diff(values[:, walks], axis=2)
-    return np.take_along_axis(steps, np.argsort(orderings, axis=1)[None], axis=2)
+    evaluation = Evaluation(games, np.arange(games.n_rows), store, games.endpoints())
+    evaluation.catch_up()
+    return contributions_along(evaluation.values[:, walks, 0], orderings)
 
 
 @lru_cache(maxsize=2)  # cells come sorted by data set: a process makes each once

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sharpley import METHODS
 from sharpley._support.typing import Floats
-from sharpley.engine.methods import make_estimator
 from sharpley_experiments.common.quiet import estimated
 from sharpley_experiments.paper.constants import CURVE_SIZES
 from sharpley_experiments.paper.evaluation.counting import estimate_every_time
@@ -91,6 +91,6 @@ def _estimated(games: CurveGames, series: str, n: int, seed: np.random.SeedSeque
     if series in EXISTING:
         needed = fewest_evaluations(series, games.d)
         return estimate_every_time(games.games, EXISTING[series], budget, seed) if budget >= needed else None
-    if budget < make_estimator(series, games.d, np.random.default_rng(0)).minimum or budget >= 2**games.d:
+    if budget < METHODS[series].least_budget(games.d) or budget >= 2**games.d:
         return None
-    return estimated(games.games, series, budget, seed).values[:, :, 0]
+    return estimated(games.games, series, budget, seed).values

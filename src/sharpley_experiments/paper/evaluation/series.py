@@ -8,21 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from sharpley.estimators import ESTIMATORS, OwenEstimator, OwenHalvedEstimator
-from sharpley.permutations.kernels import KERNELS, Mallows
-from sharpley.samplers import SAMPLERS, KernelHerding, PermutationDesign, SequentialBayesianQuadrature
+from sharpley import METHODS, SAMPLERS, KernelHerding, Mallows, PermutationDesign, Sampler, SequentialBayesianQuadrature
+from sharpley.engine.methods import MethodFactory
+from sharpley.estimators import OwenEstimator, OwenHalvedEstimator, StratifiedEstimator
+from sharpley.permutations.kernels import KERNELS
 from sharpley_experiments.common.constants import MANY_PLAYERS
 from sharpley_experiments.paper.constants import CANDIDATES, SCALES
 
-Factory: TypeAlias = Callable[..., Any]
+MakeSampler: TypeAlias = Callable[..., Sampler]
 
-BEYOND = ("design", "regression", "gp")
-"""Methods that the paper does not have."""
+BEYOND = tuple(name for name in ("design", "regression", "gp") if METHODS[name].origin == "ours")
+"""Methods in the figures that the paper does not have."""
 
-BIASED = ("regression", "gp")
-"""Methods whose expectation is not the Shapley values."""
+BIASED = tuple(name for name in BEYOND if not METHODS[name].is_unbiased)
+"""Methods among them whose expectation is not the Shapley values."""
 
 ALIASES = {"25 candidates": "herding", "mallows": "herding"}
 """The same method by another name, in the figures where its parameters vary: measured once."""
@@ -38,7 +39,7 @@ def with_candidates(count: int) -> str:
     return f"{count} candidates"
 
 
-NESTED: dict[str, Factory] = {
+NESTED: dict[str, MakeSampler] = {
     **{name: SAMPLERS[name] for name in ("monte-carlo", "antithetic", "orthogonal", "sobol")},
     "herding": partial(KernelHerding, fresh=True),
     "sbq": partial(SequentialBayesianQuadrature, fresh=True),
@@ -48,13 +49,13 @@ NESTED: dict[str, Factory] = {
 }
 """Sequences: the first n orderings of a longer one are what a draw of n would be."""
 
-SETS: dict[str, Factory] = {"design": PermutationDesign}
+SETS: dict[str, MakeSampler] = {"design": PermutationDesign}
 """Samples made for their number of orderings."""
 
-EXISTING: dict[str, Factory] = {
+EXISTING: dict[str, MethodFactory] = {
     "owen": partial(OwenEstimator, rule="trapezoid"),
     "owen-halved": partial(OwenHalvedEstimator, rule="trapezoid"),
-    "stratified": ESTIMATORS["stratified"],
+    "stratified": StratifiedEstimator,
 }
 """Estimators known before the paper; "regression" and "gp", which go beyond it, are called by their names."""
 

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sharpley import SAMPLERS
 from sharpley._support.typing import Floats, Orderings
 from sharpley.permutations.kernels import Mallows
 from sharpley.permutations.quadrature import discrepancy
-from sharpley.samplers import SAMPLERS
 from sharpley.samplers.greedy import GreedySampler
 from sharpley.samplers.minimise import minimised
 from sharpley_experiments.common.cells import Cell, Rows, run_cells

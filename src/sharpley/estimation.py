@@ -1,0 +1,74 @@
+"""Estimating an index of any games."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sharpley._support.typing import RNG
+from sharpley.engine.methods import Method
+from sharpley.engine.rows import estimate_rows
+from sharpley.engine.settings import make_settings
+from sharpley.games.callables import as_games
+from sharpley.indices import Index
+from sharpley.result import ShapleyEstimate
+
+
+def estimate(
+    games: Any,
+    *,
+    index: str | Index = "shapley",
+    method: Method = "auto",
+    max_evals: int | None = None,
+    tol: float | None = None,
+    rng: RNG = None,
+    unbiased: bool = False,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> ShapleyEstimate:
+    """Estimate Shapley values of one or more games.
+
+    Parameters
+    ----------
+    games : Games, or callable with an attribute ``d``
+        Games of the same players, such as ``MarginalGame``, ``TreeGame`` or a class of your own (see ``Games``), or a
+        function of coalitions that knows its number of players.
+    index : str or Index, default "shapley"
+        What is estimated: a name in ``sharpley.indices.INDICES``.
+    method : str or factory, default "auto"
+        A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
+        enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
+        take long compared with the model (``sharpley.engine.auto`` has the rule).
+    max_evals : int, optional
+        Maximum number of distinct coalitions to evaluate for each game, v(∅) and v(N) included: 20 d + 2 by default,
+        1000 d + 2 with ``tol``.
+    tol : float, optional
+        Stop with a game when its largest standard error is at most ``tol`` times the range of its values.
+    rng : int, Generator, SeedSequence or None
+        With the same seed, results are the same.
+    unbiased : bool, default False
+        Use only methods whose mean over all random choices is the Shapley value: "gp" then serves as a control variate
+        of orderings, at a larger error. Stopping by ``tol`` depends on values and causes a small bias.
+    n_jobs : int, optional
+        Number of parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.
+    progress : bool, optional
+        Whether to show a progress bar: by default on a terminal.
+
+    Returns
+    -------
+    ShapleyEstimate
+        With arrays (rows, d), or (rows, d, k) for games with k > 1 outputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sharpley
+    >>> background, rows = np.zeros((1, 3)), np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 0.0]])
+    >>> games = sharpley.MarginalGame(lambda table: table[:, 0] * table[:, 1] + table[:, 2], background, rows)
+    >>> sharpley.estimate(games).values
+    array([[1., 1., 3.],
+           [2., 2., 0.]])
+    """
+    settings = make_settings(
+        method, max_evals, tol, rng, n_jobs=n_jobs, progress=progress, unbiased=unbiased, index=index
+    )
+    return estimate_rows(as_games(games), settings)

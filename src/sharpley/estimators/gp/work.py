@@ -1,0 +1,41 @@
+"""How much linear algebra "gp" takes, counted before it is done; a test compares it with what is done."""
+
+from __future__ import annotations
+
+from sharpley.estimators.gp.fitting import refit_effort
+from sharpley.estimators.gp.settings import DEFAULT, GPSettings
+
+PER_LIKELIHOOD = 4.0  # n³ operations, about: a factorisation, its inverse, and products of the odd and the even part
+
+
+def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT) -> float:
+    """Floating-point operations of an estimate, roughly; 10 to 20 billion take a second on one core.
+
+    Parameters
+    ----------
+    d : int
+        Number of players.
+    budget : int
+        Number of coalitions evaluated.
+    n_games : int
+        Rows times outputs.
+    """
+    pairs = float(min(budget // 2, settings.most_pairs))
+    pilot = settings.pilot_iterations * PER_LIKELIHOOD * min(pairs, settings.pilot_pairs_of_many) ** 3
+    conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
+    if n_games > settings.refitted_games:
+        return pilot + conditioning + 2.0 * n_games * pairs**2
+    of_triples = _work_on_triples(pairs, d, settings)
+    if not settings.refits(n_games, int(pairs)):
+        return pilot + conditioning + n_games * of_triples
+    effort = refit_effort(settings.many_players, settings)
+    learning = effort.iterations * PER_LIKELIHOOD * min(pairs, effort.pairs) ** 3
+    return pilot + n_games * (learning + conditioning + of_triples)
+
+
+def _work_on_triples(pairs: float, d: int, settings: GPSettings) -> float:
+    """Operations of choosing the interactions of one game."""
+    if not settings.can_choose_triples(int(pairs), d):
+        return 0.0
+    ranking = min(d, settings.triple_players) ** 3 * 2.0 / 3.0
+    return settings.triple_rounds * pairs * (settings.triple_candidates * pairs + ranking) + 10.0 * d**3
