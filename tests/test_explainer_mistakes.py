@@ -152,6 +152,6 @@ def test_output_names_are_counted_at_the_first_call():
 def test_the_game_of_several_rows_is_not_one_game():
     from sharpley import shapley_values
 
-    with pytest.raises(ValueError, match=r"explain them with Explainer\.estimate"):
+    with pytest.raises(ValueError, match=r"these are 2 games, one for each row; use sharpley\.estimate"):
         shapley_values(MarginalGame(interaction, DATA[:5], DATA[5:7]), 5)
     assert MarginalGame(interaction, DATA[:5], DATA[[5]])(np.zeros((0, 5), dtype=bool)).shape == (0,)

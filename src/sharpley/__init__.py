@@ -4,7 +4,7 @@ Importing this package imports numpy and nothing heavier: scipy, numba and the r
 """
 
 from sharpley import games
-from sharpley.engine.methods import METHODS, SAMPLERS, Method, MethodName, MethodRecord
+from sharpley.engine.methods import METHODS, SAMPLERS, MethodRecord
 from sharpley.engine.timing import EstimatorTimeWarning
 from sharpley.estimation import estimate
 from sharpley.explainer import Explainer
@@ -41,8 +41,6 @@ __all__ = [
     "KernelHerding",
     "Mallows",
     "MarginalGame",
-    "Method",
-    "MethodName",
     "MethodRecord",
     "MonteCarlo",
     "Orthogonal",

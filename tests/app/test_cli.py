@@ -191,4 +191,4 @@ def test_a_cache_that_is_off_says_so(monkeypatch):
 
 def test_methods_without_anything_to_keep_are_named():
     result = call("cache", "warm", "-d", 5, "-n", 10, "--method", "sobol", code=2)
-    assert "unknown method 'sobol'; choose one of 'design', 'herding', 'sbq'" in result.stderr
+    assert "unknown method 'sobol'; choose one of 'herding', 'sbq', 'design'" in result.stderr

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sharpley import Explainer, shapley_values
-from sharpley.engine import timing as clock
+from sharpley.engine import timing
 from sharpley.engine.auto import Problem, choose
 from sharpley.engine.timing import EstimatorTimeWarning
 from sharpley.games import UnanimitySum
@@ -22,10 +22,10 @@ GAME = UnanimitySum.random(14, n_terms=40, max_order=4, rng=0)
         (Problem(d=10, budget=1023), "gp"),
         (Problem(d=10, budget=26), "gp"),
         (Problem(d=10, budget=25), "antithetic"),  # which then says that it needs more
-        (Problem(d=30, budget=602, rows=10, predictions_per_value=100), "gp"),
+        (Problem(d=30, budget=602, rows=10, draws=100), "gp"),
         (Problem(d=107, budget=5352, rows=10), "gp"),
         (Problem(d=107, budget=5352, rows=50), "regression"),  # a minute of linear algebra for a function of nothing
-        (Problem(d=107, budget=5352, rows=50, predictions_per_value=100), "gp"),  # but not for a model
+        (Problem(d=107, budget=5352, rows=50, draws=100), "gp"),  # but not for a model
         (Problem(d=107, budget=5352, rows=100_000), "gp"),  # one factorisation for all
         (Problem(d=107, budget=5352, rows=100_000, patterns=1000), "regression"),  # a thousand factorisations
         (Problem(d=2000, budget=40_002), "regression"),
@@ -46,22 +46,22 @@ def test_choice_is_reported_and_can_be_overridden():
 
 def test_rows_and_background_of_an_explanation_enter_the_choice(monkeypatch):
     seen = []
-    monkeypatch.setattr("sharpley.engine.methods.choose", lambda problem: seen.append(problem) or "antithetic")
+    monkeypatch.setattr("sharpley.engine.auto.choose", lambda problem: seen.append(problem) or "antithetic")
     rng = np.random.default_rng(0)
     Explainer(lambda x: x[:, 0] * x[:, 1], rng.normal(size=(7, 5)), rng=0).estimate(
         rng.normal(size=(3, 5)), max_evals=30
     )
-    assert seen == [Problem(d=5, budget=30, rows=3, predictions_per_value=7)]
+    assert seen == [Problem(d=5, budget=30, rows=3, draws=7)]
 
 
 def test_long_estimates_name_the_faster_method(monkeypatch):
-    monkeypatch.setattr(clock, "WORTH_A_NOTE", 0.0)
-    with pytest.warns(EstimatorTimeWarning, match=r"'gp' took .* s of its own .* method='regression' is faster"):
+    monkeypatch.setattr(timing, "REPORTED_SECONDS", 0.0)
+    with pytest.warns(EstimatorTimeWarning, match=r"'gp' took .* s of its own, .* method='regression' is faster"):
         shapley_values(GAME, 14, method="gp", max_evals=282, rng=0)
 
 
 def test_nothing_is_said_if_the_model_takes_longer(monkeypatch, recwarn):
-    monkeypatch.setattr(clock, "WORTH_A_NOTE", 0.0)
+    monkeypatch.setattr(timing, "REPORTED_SECONDS", 0.0)
 
     def slow(coalitions):
         time.sleep(0.5)  # much more than a fit of some milliseconds

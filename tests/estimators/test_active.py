@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from sharpley import shapley_values
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.rows import estimate_rows
-from sharpley.engine.settings import make_settings
 from sharpley.estimators import GaussianProcessEstimator
+from sharpley.estimators.base import Budget
 from sharpley.estimators.gp import estimator as gp
-from sharpley.estimators.gp.active import _Uncertainty, candidates, most_telling
+from sharpley.estimators.gp.active import _Uncertainty, candidates, most_informative
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.posterior import Conditioner
 from sharpley.estimators.pairs.base import PairData
@@ -69,28 +69,28 @@ def test_pairs_are_named_alike_by_all_who_choose():
 
 def test_further_pairs_are_half_chosen_actively(monkeypatch):
     asked = []
-    real = gp.most_telling
-    monkeypatch.setattr(gp, "most_telling", lambda *arguments: asked.append(arguments[3]) or real(*arguments))
+    real = gp.most_informative
+    monkeypatch.setattr(gp, "most_informative", lambda *arguments: asked.append(arguments[3]) or real(*arguments))
     estimator, store = GaussianProcessEstimator(12, rng=0), CoalitionStore(12)
+    learnt = None
     for budget in (62, 122, 242):
-        estimator.extend(store, budget, None)
+        estimator.choose(store, Budget(budget, 242, may_stop=True), learnt)
         assert len(store) == budget  # to the last evaluation, none twice
-        estimator.estimate(GAME(store.since(0))[None, :, None])
+        learnt = estimator.learn(GAME(store.since(0))[None, :, None])
     assert asked == [15, 30]
 
 
 def test_runs_without_a_tolerance_use_the_mixture_alone(monkeypatch):
-    monkeypatch.setattr(gp, "most_telling", None)
-    from sharpley.games.callables import PlainGame
-
-    estimate_rows(PlainGame(GAME, 12), make_settings("gp", 242, None, 0))
+    monkeypatch.setattr(gp, "most_informative", None)
+    shapley_values(GAME, method="gp", max_evals=242, rng=0)
 
 
 def test_the_rest_of_all_pairs_can_be_chosen():
     estimator, store = GaussianProcessEstimator(8, rng=0), CoalitionStore(8)
+    learnt = None
     for budget in (60, 120, 250, 256):
-        estimator.extend(store, budget, None)
-        estimator.estimate(np.random.default_rng(0).standard_normal((1, len(store), 1)))
+        estimator.choose(store, Budget(budget, 256, may_stop=True), learnt)
+        learnt = estimator.learn(np.random.default_rng(0).standard_normal((1, len(store), 1)))
     assert store.is_complete
 
 
@@ -98,7 +98,7 @@ def test_chosen_pairs_are_better_than_random_ones():
     rng = np.random.default_rng(3)
     seen = candidates(D, np.empty((0, D), bool), rng)[:12]
     pool = candidates(D, seen, rng)
-    chosen = pool[most_telling(seen, pool, SCALES, 8)]
+    chosen = pool[most_informative(seen, pool, SCALES, 8)]
     random = [pool[rng.choice(len(pool), 8, replace=False)] for _ in range(20)]
     best_random = min(summed_variance(np.concatenate([seen, more])) for more in random)
     assert summed_variance(np.concatenate([seen, chosen])) < 0.7 * best_random

@@ -1,5 +1,7 @@
 """Regression and Bayesian quadrature over paired coalitions, against enumeration and dense algebra."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,11 +9,14 @@ from hypothesis import strategies as st
 from oracles import dense_gram, shapley_functional
 
 from sharpley import shapley_values
+from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.methods import make_estimator
-from sharpley.estimators.exact import all_coalitions
-from sharpley.estimators.gp import estimator as gp_module
+from sharpley.estimators import GaussianProcessEstimator, GPSettings
+from sharpley.estimators.base import whole_budget
+from sharpley.estimators.gp import posterior as gp_posterior
+from sharpley.estimators.gp.data import with_full_coalition
 from sharpley.estimators.gp.kernel import (
     Scales,
     fixed_parts,
@@ -21,11 +26,12 @@ from sharpley.estimators.gp.kernel import (
     sinh_and_cosh,
 )
 from sharpley.estimators.gp.learning import JITTER, Sample, _Problem
-from sharpley.estimators.gp.posterior import Conditioner, with_full_coalition
+from sharpley.estimators.gp.posterior import Conditioner
 from sharpley.estimators.pairs.base import PairData
 from sharpley.estimators.pairs.choosing import PairChooser, class_sizes, quotas
-from sharpley.estimators.pairs.regression import LeastSquares, PairRegression, class_weights, sum_free_basis
+from sharpley.estimators.pairs.regression import LeastSquares, PairRegression, class_weights
 from sharpley.games import Airport, UnanimitySum, WeightedVoting
+from sharpley.permutations.sphere import hyperplane_basis
 
 METHODS = ["regression", "gp"]
 
@@ -118,7 +124,7 @@ def test_regression_is_the_constrained_weighted_least_squares_solution():
 
 
 def test_basis_is_orthonormal_and_sums_to_nothing():
-    basis = sum_free_basis(7)
+    basis = hyperplane_basis(7).T
     np.testing.assert_allclose(basis.T @ basis, np.eye(6), atol=1e-12)
     np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-12)
 
@@ -145,11 +151,9 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
 
     Its size is judged by the likelihood, or by left-out pairs if these say that it is smaller.
     """
-    from sharpley.estimators.gp import posterior as gp_posterior
-
-    monkeypatch.setattr(gp_posterior, "FREE", 50.0)
+    settings = GPSettings(free_variance=50.0)
     if by == "likelihood":
-        monkeypatch.setattr(gp_posterior, "_misfit_left_out", lambda alpha, precisions: np.inf)
+        monkeypatch.setattr(gp_posterior, "_misfit_held_out", lambda alpha, precisions: np.inf)
     else:
         monkeypatch.setattr(gp_posterior, "_misfit", lambda squares, degrees_of_freedom: np.inf)
     data, _ = all_pairs(6, games=2)
@@ -160,7 +164,7 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
     everything = np.where(all_coalitions(6), 1.0, -1.0)
     across = shapley_functional(all_coalitions(6)) @ dense_gram(everything, signs, scales, 50.0)
     nothing_left = LeastSquares(np.zeros((6, 2)), np.zeros((6, 2)), 1.0, np.zeros((20, 2)))
-    found = Conditioner(data, nothing_left).posterior(np.arange(2), scales)
+    found = Conditioner(data, nothing_left, settings).posterior(np.arange(2), scales)
     mean = across @ np.linalg.solve(gram, values)
     np.testing.assert_allclose(found.values, mean + (2 * data.delta - mean.sum(axis=0)) / 6, atol=1e-6)
     covariance = prior_covariance(scales, 50.0) - across @ np.linalg.solve(gram, across.T)
@@ -175,18 +179,15 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
     np.testing.assert_allclose(found.predict(np.ones((1, 6)))[0], data.delta, atol=1e-4)
 
 
-def test_variances_are_no_less_than_leaving_pairs_out_suggests(monkeypatch):
+def test_variances_are_no_less_than_held_out_pairs_suggest():
     """The regression's variance times the share of its squared error that the process makes on left-out pairs."""
-    from sharpley.estimators.gp import posterior as gp_posterior
-
-    monkeypatch.setattr(gp_posterior, "FREE", 50.0)
-    monkeypatch.setattr(gp_posterior, "CHECKED", 7)
+    settings = GPSettings(free_variance=50.0, held_out_pairs=7)
     data, _ = all_pairs(6, games=2)
     data = data.pairs(slice(0, 24))
     scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)
     linear = PairRegression(data.signs).fit(data.odd, data.delta)
     sure = linear._replace(variances=1e6 * linear.variances)  # so large that they decide
-    found = Conditioner(data, sure).posterior(np.arange(2), scales)
+    found = Conditioner(data, sure, settings).posterior(np.arange(2), scales)
 
     signs, values, noise = with_full_coalition(data)
     gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
@@ -197,10 +198,11 @@ def test_variances_are_no_less_than_leaving_pairs_out_suggests(monkeypatch):
         predicted = gram[i, others] @ np.linalg.solve(gram[np.ix_(others, others)], values[others])
         of_process += weights[i] * (values[i] - predicted) ** 2
         of_regression += weights[i] * (values[i] - regression_without(data, weights, i)) ** 2
-    share = np.minimum(of_process / of_regression, 1.0) ** gp_posterior.CAUTION
+    share = np.minimum(of_process / of_regression, 1.0) ** settings.held_out_power
     np.testing.assert_allclose(found.variances, sure.variances * share, rtol=1e-4)
-    half = Conditioner(data, linear).posterior(np.arange(2), scales).variances
-    alone = Conditioner(data, linear._replace(variances=0 * linear.variances)).posterior(np.arange(2), scales).variances
+    half = Conditioner(data, linear, settings).posterior(np.arange(2), scales).variances
+    certain = linear._replace(variances=0 * linear.variances)
+    alone = Conditioner(data, certain, settings).posterior(np.arange(2), scales).variances
     shown = linear.variances * share
     np.testing.assert_allclose(half, np.maximum(alone, shown) + np.minimum(alone, shown) / 3, rtol=1e-4)
 
@@ -208,7 +210,7 @@ def test_variances_are_no_less_than_leaving_pairs_out_suggests(monkeypatch):
 def regression_without(data, weights, i):
     """What z·b + γ_size, fitted to all pairs but one with the given weights, says of that one."""
     classes = np.unique(data.sizes[2 * data.sizes != data.d])
-    design = np.concatenate([data.signs @ sum_free_basis(data.d), data.sizes[:, None] == classes], axis=1)
+    design = np.concatenate([data.signs @ hyperplane_basis(data.d).T, data.sizes[:, None] == classes], axis=1)
     known = np.outer(data.signs.sum(axis=1) / data.d, data.delta)
     rest = np.delete(np.arange(len(weights)), i)
     root = np.sqrt(weights[rest])[:, None]
@@ -254,7 +256,7 @@ def test_additive_games_are_exact(method, size):
 )
 def test_hard_games_are_finite_and_efficient(method, d, game):
     total = np.atleast_1d(game(np.ones((1, d), bool))[0] - game(np.zeros((1, d), bool))[0])
-    smallest = make_estimator(method, d, np.random.default_rng(0)).minimum
+    smallest = make_estimator(method, d, 0).least_budget
     for budget in (smallest, 2**d if d < 12 else 120):
         moments = estimated(method, game, d, budget)
         assert np.isfinite(moments.values).all()
@@ -264,9 +266,9 @@ def test_hard_games_are_finite_and_efficient(method, d, game):
 
 def estimated(method, game, d, budget):
     """What the estimator itself says; a run would enumerate where all coalitions are known."""
-    estimator = make_estimator(method, d, np.random.default_rng(0))
+    estimator = make_estimator(method, d, 0)
     store = CoalitionStore(d)
-    estimator.extend(store, budget, None)
+    estimator.choose(store, whole_budget(budget))
     values = np.asarray(game(store.since(0)), dtype=float).reshape(1, len(store), -1)
     moments = estimator.estimate(values)
     return Moments(*(part[0] for part in moments))
@@ -307,28 +309,33 @@ def test_errors_are_far_below_those_of_orderings(name):
     assert errors["gp"] < 0.7 * errors["regression"] < 0.2 * errors["antithetic"]
 
 
-def test_many_pairs_are_corrected_by_regression(monkeypatch):
+def conditioned_on(most_pairs):
+    """The method "gp", with a process that sees few pairs."""
+    return partial(GaussianProcessEstimator, settings=GPSettings(most_pairs=most_pairs))
+
+
+def test_many_pairs_are_corrected_by_regression():
     """A process that sees 40 of 299 pairs, whose bias the regression on the others takes away."""
-    monkeypatch.setattr(gp_module, "MOST_PAIRS", 40)
+    method = conditioned_on(40)
     game = WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30)
     truth = game.shapley_values()
-    runs = [shapley_values(game, 12, method="gp", max_evals=600, rng=seed) for seed in range(12)]
+    runs = [shapley_values(game, 12, method=method, max_evals=600, rng=seed) for seed in range(12)]
     values = np.array([run.values for run in runs])
     lower, upper = np.moveaxis([run.interval(0.95) for run in runs], 1, 0)
     assert ((lower <= truth) & (truth <= upper)).mean() > 0.9
-    few = [shapley_values(game, 12, method="gp", max_evals=82, rng=seed).values for seed in range(12)]
+    few = [shapley_values(game, 12, method=method, max_evals=82, rng=seed).values for seed in range(12)]
     assert np.mean((values - truth) ** 2) < 0.3 * np.mean((np.array(few) - truth) ** 2)
     np.testing.assert_allclose(values.sum(axis=1), truth.sum(), atol=1e-9)
 
 
-def test_a_few_more_pairs_than_the_process_sees_do_no_harm(monkeypatch):
+def test_a_few_more_pairs_than_the_process_sees_do_no_harm():
     """Fewer of them than coefficients say nothing, and then little: errors stay, and so do error bars."""
-    monkeypatch.setattr(gp_module, "MOST_PAIRS", 150)
+    method = conditioned_on(150)
     game = UnanimitySum.random(20, n_terms=100, max_order=5, rng=1)
     truth = game.shapley_values()
 
     def run(pairs):
-        runs = [shapley_values(game, 20, method="gp", max_evals=2 + 2 * pairs, rng=seed) for seed in range(10)]
+        runs = [shapley_values(game, 20, method=method, max_evals=2 + 2 * pairs, rng=seed) for seed in range(10)]
         held = [np.abs(r.values - truth) <= r.interval()[1] - r.values for r in runs]
         assert min(r.standard_errors.min() for r in runs) > 0
         return np.mean([(r.values - truth) ** 2 for r in runs]), np.mean(held)
@@ -339,16 +346,16 @@ def test_a_few_more_pairs_than_the_process_sees_do_no_harm(monkeypatch):
     assert min(coverage) > 0.85
 
 
-def test_the_process_with_a_correction_is_consistent(monkeypatch):
+def test_the_process_with_a_correction_is_consistent():
     """With nearly all pairs nearly no error: those that the process has seen count as well, but for themselves only."""
-    monkeypatch.setattr(gp_module, "MOST_PAIRS", 40)
+    method = conditioned_on(40)
     game = GAMES["airport"]
     truth = game.shapley_values()
     few, many, nearly_all = (
         np.sqrt(
             np.mean(
                 [
-                    (shapley_values(game, 12, method="gp", max_evals=budget, rng=seed).values - truth) ** 2
+                    (shapley_values(game, 12, method=method, max_evals=budget, rng=seed).values - truth) ** 2
                     for seed in range(6)
                 ]
             )

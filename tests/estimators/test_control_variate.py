@@ -1,12 +1,15 @@
 """The unbiased mode of "gp": a control variate from the other fold."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from oracles import shapley_functional
 
 from sharpley import shapley_values
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators import RegressionEstimator
+from sharpley.estimators import GPSettings, RegressionEstimator
+from sharpley.estimators.base import whole_budget
 from sharpley.estimators.gp import control_variate as crossfit
 from sharpley.estimators.gp.control_variate import CrossFittedEstimator, walked_pairs
 from sharpley.games import Airport, UnanimitySum, WeightedVoting
@@ -21,9 +24,9 @@ def estimate(game, max_evals, seed, **arguments):
 
 
 def test_pairs_along_walks_are_complements():
-    estimator = CrossFittedEstimator(5, GroupedSource(Antithetic(5, rng=0)))
+    estimator = CrossFittedEstimator(5, partial(GroupedSource, Antithetic(5, rng=0)))
     store = CoalitionStore(5)
-    estimator.extend(store, 40, None)
+    estimator.choose(store, whole_budget(40))
     pairs = walked_pairs(np.concatenate(estimator._orderings), np.concatenate(estimator._walks))
     everything = store.since(0)
     np.testing.assert_array_equal(everything[pairs.positions[:, 0]], pairs.signs > 0)
@@ -36,9 +39,9 @@ def test_control_has_no_shapley_values(monkeypatch):
     real = crossfit._control
     monkeypatch.setattr(crossfit, "_control", lambda *arguments: seen.append(real(*arguments)) or seen[-1])
     game = UnanimitySum.random(5, n_terms=12, max_order=4, rng=0)
-    estimator = CrossFittedEstimator(5, GroupedSource(Antithetic(5, rng=0)))
+    estimator = CrossFittedEstimator(5, partial(GroupedSource, Antithetic(5, rng=0)))
     store = CoalitionStore(5)
-    estimator.extend(store, 200, None)
+    estimator.choose(store, whole_budget(200))
     assert store.is_complete
     everything = store.since(0)
     estimator.estimate(game(everything)[None, :, None])
@@ -51,9 +54,9 @@ def test_control_has_no_shapley_values(monkeypatch):
 def test_fits_do_not_see_the_walks_that_they_are_used_on():
     """Change the values on one fold: its own remainders change, the control on it does not."""
     game = UnanimitySum.random(8, n_terms=20, max_order=4, rng=0)
-    estimator = CrossFittedEstimator(8, GroupedSource(Antithetic(8, rng=0)))
+    estimator = CrossFittedEstimator(8, partial(GroupedSource, Antithetic(8, rng=0)))
     store = CoalitionStore(8)
-    estimator.extend(store, 120, None)
+    estimator.choose(store, whole_budget(120))
     values = game(store.since(0))[None, :, None]
     orderings, walks = np.concatenate(estimator._orderings), np.concatenate(estimator._walks)
     pairs = walked_pairs(orderings, walks)
@@ -62,7 +65,7 @@ def test_fits_do_not_see_the_walks_that_they_are_used_on():
     changed = values.copy()
     changed[:, sorted(theirs - mine)] += 1.0
     of_mine = np.isin(pairs.walk, np.flatnonzero(folds == 0))
-    before, after = (crossfit._control(v, pairs, of_mine) for v in (values, changed))
+    before, after = (crossfit._control(v, pairs, of_mine, GPSettings()) for v in (values, changed))
     np.testing.assert_array_equal(before, after)
 
 
@@ -84,7 +87,7 @@ def test_values_add_up():
 def test_walks_meet_only_the_fit_to_the_other_fold(monkeypatch):
     """A control that is NaN on the coalitions of the walks that it was fitted to leaves no trace."""
 
-    def poisoned(values, pairs, seen):
+    def poisoned(values, pairs, seen, settings):
         control = np.zeros_like(values)
         only_seen = set(pairs.positions[seen].reshape(-1)) - set(pairs.positions[~seen].reshape(-1))
         control[:, sorted(only_seen)] = np.nan

@@ -1,17 +1,21 @@
 """Interactions that stand out, beside the kernel of "gp": against dense algebra, and on games that have such."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from oracles import dense_gram, shapley_functional
 from scipy.stats import multivariate_normal
 
 from sharpley import shapley_values
-from sharpley.estimators.exact import all_coalitions
-from sharpley.estimators.gp import estimator as gp
+from sharpley.coalitions.enumeration import all_coalitions
+from sharpley.estimators import GaussianProcessEstimator, GPSettings
+from sharpley.estimators.gp import fitting
 from sharpley.estimators.gp import posterior as gp_posterior
+from sharpley.estimators.gp.data import unit_sized, with_full_coalition
 from sharpley.estimators.gp.kernel import Scales, prior_covariance
 from sharpley.estimators.gp.learning import JITTER
-from sharpley.estimators.gp.posterior import Conditioner, with_full_coalition
+from sharpley.estimators.gp.posterior import Conditioner
 from sharpley.estimators.gp.triples import NONE, Evidence, Triples, _Candidates, _prices, outstanding
 from sharpley.estimators.pairs.base import PairData
 from sharpley.estimators.pairs.choosing import PairChooser, quotas
@@ -126,18 +130,19 @@ def test_triples_of_players_that_interact_much_cost_less():
     np.testing.assert_allclose(prices, np.log(np.maximum([10, 0, 1, 0, 4, 20], 6) / 6))
 
 
-def test_candidates_are_those_that_explain_most(monkeypatch):
+def test_candidates_are_those_that_explain_most():
     signs, alpha = signs_of(200), np.random.default_rng(0).standard_normal(200)
     everything = np.array([(i, j, k) for i in range(D) for j in range(i + 1, D) for k in range(j + 1, D)])
     sizes = np.abs(product(signs, everything).T @ alpha)
-    monkeypatch.setattr("sharpley.estimators.gp.triples.CANDIDATES", 5)
+    five = GPSettings(triple_candidates=5)
     best = everything[np.argsort(-sizes)]
     free = np.zeros(D)
-    np.testing.assert_array_equal(_Candidates(signs, free).most_telling(alpha, NONE.members), best[:5])
-    np.testing.assert_array_equal(_Candidates(signs, free).most_telling(alpha, best[[1, 3]]), best[[0, 2, 4, 5, 6]])
+    np.testing.assert_array_equal(_Candidates(signs, free, five).most_informative(alpha, NONE.members), best[:5])
+    others = _Candidates(signs, free, five).most_informative(alpha, best[[1, 3]])
+    np.testing.assert_array_equal(others, best[[0, 2, 4, 5, 6]])
     dear = np.zeros(D)
     dear[best[0]] = 1e6
-    assert not np.isin(_Candidates(signs, dear).most_telling(alpha, NONE.members), best[0]).any()
+    assert not np.isin(_Candidates(signs, dear, five).most_informative(alpha, NONE.members), best[0]).any()
 
 
 def test_shapley_values_of_triples_are_those_of_enumeration():
@@ -168,14 +173,13 @@ def test_noise_has_none(seed):
 
 
 def test_posterior_with_triples_is_that_of_dense_algebra(monkeypatch):
-    monkeypatch.setattr(gp_posterior, "FREE", 50.0)
-    monkeypatch.setattr(gp_posterior, "CHECKED", 20)
-    monkeypatch.setattr(gp_posterior, "_misfit_left_out", lambda alpha, precisions: np.inf)
+    settings = GPSettings(free_variance=50.0, held_out_pairs=20)
+    monkeypatch.setattr(gp_posterior, "_misfit_held_out", lambda alpha, precisions: np.inf)
     triples = Triples(STRONG, np.array([0.5, 2.0, 1.0]))
     monkeypatch.setattr(gp_posterior, "outstanding", lambda *arguments, **options: triples)
     data = sparse_data(n=120)
     nothing_left = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.ones((120, 1)))
-    ((_, found),) = Conditioner(data, nothing_left).posteriors(np.arange(1), SCALES)
+    ((_, found),) = Conditioner(data, nothing_left, settings).posteriors(np.arange(1), SCALES)
     assert found.triples is triples
 
     signs, values, noise = with_full_coalition(data)
@@ -198,39 +202,39 @@ def test_posterior_with_triples_is_that_of_dense_algebra(monkeypatch):
     np.testing.assert_allclose(found.predict(elsewhere), gram(elsewhere, signs) @ inverse @ values, atol=1e-3)
     left_out = np.linspace(0, 119, 20).round().astype(int)
     missed = (inverse @ values)[left_out, 0] / np.diag(inverse)[left_out]
-    assert found.missed[0] == pytest.approx((missed**2 / noise[left_out]).mean(), rel=1e-4)
+    assert found.held_out_error[0] == pytest.approx((missed**2 / noise[left_out]).mean(), rel=1e-4)
 
 
-def test_triples_are_chosen_by_all_pairs_that_are_not_left_out(monkeypatch):
+def test_triples_are_chosen_by_all_pairs_that_are_not_held_out(monkeypatch):
     """What the choice sees, is what dense algebra makes of these pairs alone."""
     data = sparse_data()
     seen = {}
 
-    def looking(signs, left, scales, **options):
-        seen.update(signs=signs, left=left, **options)
+    def looking(signs, residuals, scales, **options):
+        seen.update(signs=signs, residuals=residuals, **options)
         return NONE
 
     monkeypatch.setattr(gp_posterior, "outstanding", looking)
     list(conditioned(data).posteriors(np.arange(1), SCALES))
-    left_out = np.unique(np.linspace(0, 299, gp_posterior.CHECKED).round().astype(int))
+    left_out = np.unique(np.linspace(0, 299, GPSettings().held_out_pairs).round().astype(int))
     signs, values, noise = (np.delete(each, left_out, axis=0) for each in with_full_coalition(data))
     # The noise is a multiple of inverse weights, which are those of all pairs.
     precision = dense_precision(signs, noise, SCALES)
     np.testing.assert_array_equal(seen["signs"], signs)
     assert seen["degrees_of_freedom"] == len(signs) - D
-    assert seen["left"] @ seen["left"] == pytest.approx(values[:, 0] @ precision @ values[:, 0], rel=1e-6)
+    assert seen["residuals"] @ seen["residuals"] == pytest.approx(values[:, 0] @ precision @ values[:, 0], rel=1e-6)
     features, at = seen["whiten"](product(signs, STRONG)), product(signs, STRONG)
     np.testing.assert_allclose(features.T @ features, at.T @ precision @ at, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(features.T @ seen["left"], at.T @ precision @ values[:, 0], rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(seen["unwhiten"](seen["left"]), precision @ values[:, 0], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(features.T @ seen["residuals"], at.T @ precision @ values[:, 0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(seen["unwhiten"](seen["residuals"]), precision @ values[:, 0], rtol=1e-4, atol=1e-4)
 
 
-def test_triples_are_used_only_if_left_out_pairs_are_predicted_better(monkeypatch):
+def test_triples_are_used_only_if_held_out_pairs_are_predicted_better(monkeypatch):
     data = sparse_data()
     conditioner = conditioned(data)
     plain = conditioner.posterior(np.arange(1), SCALES)
     ((_, found),) = conditioner.posteriors(np.arange(1), SCALES)
-    assert found.missed[0] < 0.2 * plain.missed[0]
+    assert found.held_out_error[0] < 0.2 * plain.held_out_error[0]
     wrong = Triples(np.array([[0, 1, 2], [3, 4, 5]]), np.ones(2))
     monkeypatch.setattr(gp_posterior, "outstanding", lambda *arguments, **options: wrong)
     ((_, kept),) = conditioner.posteriors(np.arange(1), SCALES)
@@ -312,10 +316,10 @@ def test_players_beyond_the_most_that_are_looked_at():
     signs = signs_of(400, d=150)
     alpha = signs[:, [3, 70, 149]].prod(axis=1) + 0.1 * rng.standard_normal(400)
     prices = _prices(np.where(np.isin(np.arange(150), [3, 70, 149]), 1.0, rng.random(150)))
-    assert [3, 70, 149] in _Candidates(signs, prices).most_telling(alpha, NONE.members).tolist()
-    assert [3, 70, 149] not in _Candidates(signs, prices).most_telling(alpha, np.array([[3, 70, 149]])).tolist()
+    assert [3, 70, 149] in _Candidates(signs, prices).most_informative(alpha, NONE.members).tolist()
+    assert [3, 70, 149] not in _Candidates(signs, prices).most_informative(alpha, np.array([[3, 70, 149]])).tolist()
     cheapest = np.argsort(prices, kind="stable")[:110]
-    assert np.isin(_Candidates(signs, prices).most_telling(rng.standard_normal(400), NONE.members), cheapest).all()
+    assert np.isin(_Candidates(signs, prices).most_informative(rng.standard_normal(400), NONE.members), cheapest).all()
 
 
 def test_the_unbiased_mode_knows_interactions():
@@ -325,14 +329,16 @@ def test_the_unbiased_mode_knows_interactions():
     np.testing.assert_allclose(estimate.values, exact, atol=1e-6)
 
 
-def test_a_tolerance_is_met_sooner_with_interactions(monkeypatch):
+WITHOUT_TRIPLES = partial(GaussianProcessEstimator, settings=GPSettings(fitted_pairs_per_player=np.inf))
+
+
+def test_a_tolerance_is_met_sooner_with_interactions():
     game, exact = nothing_but_interactions(20, 8, seed=0)
     estimate = shapley_values(game, 20, method="gp", tol=1e-4, max_evals=4000, rng=0)
     assert estimate.converged
     assert abs(estimate.values - exact).max() < 1e-3
-    monkeypatch.setattr(gp_posterior, "LEFT_FOR_EACH_PLAYER", np.inf)
     with pytest.warns(RuntimeWarning, match="did not reach tol"):
-        shapley_values(game, 20, method="gp", tol=1e-4, max_evals=estimate.n_evals, rng=0)
+        shapley_values(game, 20, method=WITHOUT_TRIPLES, tol=1e-4, max_evals=estimate.n_evals, rng=0)
 
 
 def test_predictions_need_little_memory():
@@ -358,18 +364,17 @@ def strong_interactions(coalitions):
     return np.tanh(z @ np.linspace(0.0, 0.3, 16)) + product(z, members) @ sizes
 
 
-def test_strong_interactions_are_known_exactly_by_fewer_pairs(monkeypatch):
+def test_strong_interactions_are_known_exactly_by_fewer_pairs():
     exact = shapley_values(strong_interactions, 16, method="exact", max_evals=2**16).values
 
-    def error():
-        runs = [shapley_values(strong_interactions, 16, method="gp", max_evals=802, rng=seed) for seed in range(3)]
+    def error(method):
+        runs = [shapley_values(strong_interactions, 16, method=method, max_evals=802, rng=seed) for seed in range(3)]
         held = np.mean([np.abs(run.values - exact) <= run.interval()[1] - run.values for run in runs])
         return np.mean([(run.values - exact) ** 2 for run in runs]), held
 
-    with_triples, held = error()
+    with_triples, held = error("gp")
     assert held > 0.85
-    monkeypatch.setattr(gp_posterior, "LEFT_FOR_EACH_PLAYER", np.inf)
-    without, _ = error()
+    without, _ = error(WITHOUT_TRIPLES)
     assert with_triples < 0.2 * without
 
 
@@ -380,21 +385,20 @@ def test_many_games_share_one_factorisation(monkeypatch):
     see = Conditioner._see
     monkeypatch.setattr(Conditioner, "_see", lambda *arguments: counted.append(1) or see(*arguments))
 
-    def triples_of(games):
+    def triples_of(games, settings):
         many = data._replace(
             odd=np.repeat(data.odd, games, axis=1),
             even=np.repeat(data.even, games, axis=1),
             delta=np.repeat(data.delta, games),
         )
-        unit, _ = gp.unit_sized(many)
+        unit, _ = unit_sized(many)
+        pilot = fitting.learn_from_pilots(unit, settings)
         counted.clear()
-        return [len(found.triples.members) for _, found in gp.posteriors(unit, gp.learn_from_pilots(unit))]
+        return [len(found.triples.members) for _, found in fitting.posteriors(unit, pilot, settings)]
 
-    assert min(triples_of(3)) >= 3
+    assert min(triples_of(3, GPSettings())) >= 3
     assert len(counted) == 3
-    monkeypatch.setattr(gp, "REFITTED_PAIRS", 299)
-    assert min(triples_of(3)) >= 3
+    assert min(triples_of(3, GPSettings(refitted_pairs=299))) >= 3
     assert len(counted) == 1
-    monkeypatch.setattr(gp, "REFITTED", 2)
-    assert triples_of(3) == [0]
+    assert triples_of(3, GPSettings(refitted_pairs=299, refitted_games=2)) == [0]
     assert len(counted) == 1

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sharpley import shapley_values
-from sharpley.estimators.exact import all_coalitions
+from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.games import Airport, Glove, UnanimitySum, WeightedVoting
 
 small = st.integers(1, 7)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tabular_data import DATA, FRAME, RNG, frame_model, interaction, never, slow_values, wide_model
 
 from sharpley import Background, Explainer, MarginalGame
-from sharpley.estimators.exact import all_coalitions
+from sharpley.coalitions.enumeration import all_coalitions
 
 
 def test_marginal_game_is_the_mean_prediction_over_the_background():

@@ -6,10 +6,8 @@ import pytest
 import shap
 import xgboost
 
-from sharpley import Antithetic, MarginalGame, from_orderings
-from sharpley.engine.rows import estimate_rows
-from sharpley.engine.settings import make_settings
-from sharpley.estimators.exact import all_coalitions
+from sharpley import Antithetic, MarginalGame, estimate, from_orderings
+from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.games import TreeGame
 from sharpley.games.marginal.background import Background
 
@@ -100,8 +98,8 @@ def test_early_stopping_is_followed():
 def test_rows_run_through_the_estimators():
     x, y = data()
     game = TreeGame(regressor(x, y), x[:20], x[30:33])
-    estimate = estimate_rows(game, make_settings("exact", 2**D, None, 0))
-    np.testing.assert_allclose(estimate.values[..., 0], game.shapley_values(), atol=1e-10)
+    found = estimate(game, method="exact", max_evals=2**D)
+    np.testing.assert_allclose(found.values, game.shapley_values(), atol=1e-10)
 
 
 def test_what_stands_for_missing_values_is_followed():

@@ -18,8 +18,8 @@ from sharpley import (
     Sobol,
     all_orderings,
 )
+from sharpley.engine.methods import make_sampler
 from sharpley.permutations.orderings import as_orderings
-from sharpley.samplers import sampler_by_name
 
 NESTED = {
     **{name: make for name, make in SAMPLERS.items() if name != "design"},
@@ -179,7 +179,7 @@ def test_bad_n_is_named(make, n, error, message):
 
 def test_unknown_method_lists_the_known_ones():
     with pytest.raises(ValueError, match="unknown method 'sobel'; choose one of 'monte-carlo', 'antithetic'"):
-        sampler_by_name("sobel", 4)
+        make_sampler("sobel", 4)
 
 
 def test_sobol_dimension_limit():

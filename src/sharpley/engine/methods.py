@@ -97,6 +97,8 @@ class MethodRecord:
         The name of the method that ``unbiased=True`` stands for, if this one is biased.
     faster : str or None
         A method that takes less time of its own, and is less accurate at the same number of evaluations.
+    learns_from_rows : bool
+        Whether the values of a row depend, within their errors, on the rows explained with it.
     keeps_samples : bool
         Whether its samples are computed once and kept in the user's cache folder.
     adds_up : bool
@@ -114,6 +116,7 @@ class MethodRecord:
     is_unbiased: bool
     unbiased_form: str | None = None
     faster: str | None = None
+    learns_from_rows: bool = False
     keeps_samples: bool = False
     adds_up: bool = True
     indices: tuple[str, ...] | None = (SHAPLEY.name,)
@@ -153,6 +156,7 @@ METHODS: dict[str, MethodRecord] = {
         origin="ours",
         least_budget=gp.least_budget,
         is_unbiased=False,
+        learns_from_rows=True,
         colour="#D55E00",
     ),
     "monte-carlo": _of_sampler(MonteCarlo, "independent orderings", origin="earlier", colour="#0072B2"),
@@ -239,6 +243,7 @@ METHODS: dict[str, MethodRecord] = {
         is_unbiased=False,
         unbiased_form="gp-unbiased",
         faster="regression",
+        learns_from_rows=True,
         colour="#D55E00",
     ),
     "gp-unbiased": MethodRecord(
@@ -248,6 +253,7 @@ METHODS: dict[str, MethodRecord] = {
         least_budget=control_variate.least_budget,
         is_unbiased=True,
         faster="antithetic",
+        learns_from_rows=True,
         colour="#A00000",
     ),
 }

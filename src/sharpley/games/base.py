@@ -69,7 +69,7 @@ class Games(ABC):
     ...         return np.minimum(coalitions @ self.capacities, self.scenarios[draws])
     >>> games = SharedCapacity([3.0, 2.0, 2.0], scenarios=[1.0, 4.0, 6.0, 9.0])
     >>> games([[True, False, False], [True, True, True]])  # mean sales of the first plant, and of all
-    array([2.5 , 4.5])
+    array([2.5, 4.5])
     >>> sharpley.estimate(games).values.round(2)
     array([[1.83, 1.33, 1.33]])
     """
@@ -110,8 +110,9 @@ class Games(ABC):
         if masks.ndim != 2 or masks.shape[1] != self.d:
             raise ValueError(f"coalitions must have shape (m, {self.d}), got {masks.shape}")
         rows = np.repeat(np.arange(self.n_rows), len(masks))
-        values = self._in_calls(rows, np.tile(masks, (self.n_rows, 1))).reshape(self.n_rows, len(masks), -1)
-        values = values[..., 0] if values.shape[2] == 1 else values
+        values = self._in_calls(rows, np.tile(masks, (self.n_rows, 1)))
+        outputs = values.shape[1:] if values.shape[1] > 1 else ()
+        values = values.reshape(self.n_rows, len(masks), *outputs)
         return np.asarray(values[0] if self.n_rows == 1 else values)
 
     def _in_calls(self, rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:

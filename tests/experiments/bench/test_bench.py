@@ -10,12 +10,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from sharpley import estimate
 from sharpley.app.cli import app
-from sharpley.engine.rows import estimate_rows
-from sharpley.engine.settings import make_settings
-from sharpley.estimators.exact import all_coalitions
+from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.games import UnanimitySum, WeightedVoting
-from sharpley.games.callables import PlainGame
+from sharpley.games.callables import CallableGame
 from sharpley_experiments.bench import measure as bench
 from sharpley_experiments.bench import peers, report, run
 from sharpley_experiments.bench.games import CLOSED_FORM_PLAYERS, CLOSED_FORMS, GAMES, bench_game
@@ -34,7 +33,7 @@ def test_looked_up_values_are_those_of_the_game():
     assert games.d == 6
     shuffled = np.random.default_rng(0).permutation(coalitions)
     np.testing.assert_array_equal(games.evaluator()(np.ones(64, int), shuffled)[:, 0], 2 * VOTES(shuffled))
-    exact = estimate_rows(games, make_settings("exact", 64, None, 0)).values[:, :, 0]
+    exact = estimate(games, method="exact", max_evals=64).values
     np.testing.assert_allclose(exact, np.outer([1, 2], VOTES.shapley_values()), atol=1e-12)
 
 
@@ -56,7 +55,7 @@ def test_tree_game_of_the_benchmark(tmp_path):
 
 
 def test_distinct_coalitions_are_counted():
-    timed = Timed(PlainGame(VOTES, 6))
+    timed = Timed(CallableGame(VOTES, 6))
     timed.endpoints()
     evaluate = timed.evaluator()
     coalitions = np.repeat(all_coalitions(6), 3, axis=0)

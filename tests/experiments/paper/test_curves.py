@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sharpley import from_orderings
-from sharpley.estimators.exact import all_coalitions
+from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.games import UnanimitySum
 from sharpley_experiments.common.constants import LATER_REVISIONS, PLAYERS
 from sharpley_experiments.common.datasets import load
