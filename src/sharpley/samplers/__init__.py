@@ -1,4 +1,4 @@
-"""Samplers of permutations, one family a file, and the one registry of their names."""
+"""Samplers of orderings, one module for each family, and the registry of their names."""
 
 from __future__ import annotations
 
@@ -21,11 +21,17 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "sbq": SequentialBayesianQuadrature,
     "design": PermutationDesign,
 }
-"""Every permutation sampler by its ``method=`` name."""
+"""All samplers of orderings by the name that ``method=`` accepts, for instance ``SAMPLERS["sobol"](10, rng=0)``."""
 
 
 def sampler_by_name(method: str, d: int, *, rng: RNG = None) -> Sampler:
-    """Make a sampler with default settings; an unknown name is an error that lists the known ones."""
+    """Return a sampler with default settings; an unknown name raises an error that lists the known ones.
+
+    Examples
+    --------
+    >>> sampler_by_name("antithetic", 5, rng=0)
+    Antithetic(d=5)
+    """
     return SAMPLERS[check_choice("method", method, SAMPLERS)](d, rng=rng)
 
 
