@@ -1,4 +1,4 @@
-"""Slow, obvious versions of what the package computes fast."""
+"""Slow but obvious implementations of what the package computes fast."""
 
 from itertools import combinations, permutations
 from math import comb
@@ -9,7 +9,7 @@ from sharpley.estimators.gp.kernel import fixed_parts, sinh_and_cosh
 
 
 def discordant_pairs(first, second):
-    """Count pairs of players that enter in different order, one pair at a time."""
+    """Count the pairs of players that two orderings rank differently, one at a time."""
     position = (
         [list(first).index(p) for p in range(len(first))],
         [list(second).index(p) for p in range(len(first))],
@@ -35,7 +35,7 @@ def gram(name, a, b, scale=4.0):
 
 
 def discrepancy(name, orderings, weights, scale=4.0):
-    """Err(ξ) by enumeration of all permutations: the paper's derivation, term by term."""
+    """√Err(ξ) by enumeration of all permutations, term by term as in the paper's derivation (Equation 8)."""
     everything = list(permutations(range(orderings.shape[1])))
     uniform = np.full(len(everything), 1 / len(everything))
     squared = (
@@ -47,7 +47,7 @@ def discrepancy(name, orderings, weights, scale=4.0):
 
 
 def herd(candidates, name):
-    """Herding from given candidates (steps, c, d): sums of kernel values from scratch at each step."""
+    """Herding from given candidates (steps, c, d), with the sums of kernel values recomputed at each step."""
     chosen = []
     for options in candidates:
         sums = [sum(kernel_value(name, option, other) for other in chosen) for option in options]
@@ -56,7 +56,7 @@ def herd(candidates, name):
 
 
 def sequential_bayesian_quadrature(candidates, name):
-    """SBQ from given candidates: 1ᵀK⁻¹1 of every enlarged set, by solving from scratch."""
+    """SBQ from given candidates (steps, c, d), with 1ᵀK⁻¹1 of every enlarged set recomputed by a linear solve."""
     chosen = []
     for options in candidates:
         gains = []
@@ -69,12 +69,15 @@ def sequential_bayesian_quadrature(candidates, name):
 
 
 def relabelled_to_identity(orderings):
-    """The same set with players renamed so that the first ordering is 0, 1, 2, …"""
+    """The same set with the players relabelled so that the first ordering is 0, 1, 2, …"""
     return np.argsort(orderings[0])[orderings]
 
 
 def sweep(orderings, values):
-    """Sweeps of improving adjacent transpositions, with every sum computed anew; ``values`` by discordant pairs."""
+    """Sweeps of improving adjacent transpositions, with every sum recomputed.
+
+    ``values`` are the kernel values for each number of discordant pairs.
+    """
     orderings = [list(ordering) for ordering in orderings]
 
     def sum_to_others(i, ordering):
@@ -98,7 +101,7 @@ def sweep(orderings, values):
 
 
 def shapley_functional(coalitions):
-    """The matrix from values of all coalitions, in the given order, to Shapley values, (d, 2^d)."""
+    """The matrix that maps the values of all coalitions, in the given order, to Shapley values, (d, 2^d)."""
     d = coalitions.shape[1]
     matrix = np.zeros((d, len(coalitions)))
     for column, members in enumerate(coalitions):
@@ -110,7 +113,7 @@ def shapley_functional(coalitions):
 
 
 def dense_gram(z, t, scales, tau2):
-    """The kernel of "gp" between coalitions (n, d) and (m, d), with a linear part of variance τ²."""
+    """The Gram matrix (n, m) of "gp" between coalitions (n, d) and (m, d), with a linear part of variance τ²."""
     sinh, _ = sinh_and_cosh(z, t, scales.players)
     fixed = fixed_parts(z, t)
     return (

@@ -10,7 +10,7 @@ D = 5
 
 
 def features(orderings):
-    """Whether 0 precedes 1 and 2 (a function no pair of orderings gets right), and the rank of 3 squared."""
+    """Whether 0 precedes 1 and 2 (which no antithetic pair estimates exactly), and the squared rank of 3."""
     ranks = np.argsort(orderings, axis=1)
     return np.stack([ranks[:, 0] < ranks[:, 1:3].min(axis=1), ranks[:, 3] ** 2], axis=1).astype(float)
 
@@ -19,7 +19,7 @@ TRUTH = features(all_orderings(D)).mean(axis=0)
 
 
 @pytest.mark.parametrize("method", SAMPLERS)
-def test_means_are_unbiased_and_errors_are_their_standard_deviations(method):
+def test_means_are_unbiased_and_standard_errors_match_their_standard_deviations(method):
     runs = [permutation_mean(features, D, n=40, method=method, rng=seed) for seed in range(400)]
     means = np.array([run.mean for run in runs])
     spread = means.std(axis=0)
@@ -35,7 +35,7 @@ def test_scalar_functions_give_scalars(method):
     assert result.mean == pytest.approx(1 / D, abs=5 * result.standard_error)
 
 
-def test_constants_have_no_error():
+def test_constant_functions_have_no_error():
     for method in SAMPLERS:
         mean, error = permutation_mean(lambda x: np.full(len(x), 7.0), 6, n=23, method=method, rng=0)
         assert mean == pytest.approx(7.0)
@@ -49,7 +49,7 @@ def test_one_group_has_no_standard_error():
         assert np.isnan(error).all()
 
 
-def test_same_seed_same_result():
+def test_equal_seeds_yield_equal_results():
     for method in SAMPLERS:
         first, second = (permutation_mean(features, D, n=33, method=method, rng=1) for _ in range(2))
         np.testing.assert_array_equal(first, second)
@@ -85,7 +85,7 @@ def test_blocks_are_groups_of_their_own():
     assert np.bincount(drawn.groups).tolist() == [6] * 2 * REPLICATES
 
 
-def test_moments_of_equal_groups_are_the_textbooks():
+def test_moments_of_equal_groups_match_the_textbook_formula():
     values = np.random.default_rng(0).normal(size=(12, 2))
     weights, groups = np.full(12, 1 / 12), np.tile(np.arange(4), 3)
     mean, variance, freedom = grouped_moments(
@@ -99,14 +99,14 @@ def test_moments_of_equal_groups_are_the_textbooks():
 
 def test_variance_of_unequal_groups_is_unbiased():
     """Groups of 1, 2, 5 and 8 independent numbers of variance 1: the mean of all 16 has variance 1/16."""
-    sizes = np.array([1, 2, 5, 8])
-    groups, weights = np.repeat(np.arange(4), sizes), np.full(16, 1 / 16)
+    counts = np.array([1, 2, 5, 8])
+    groups, weights = np.repeat(np.arange(4), counts), np.full(16, 1 / 16)
     values = np.random.default_rng(1).normal(size=(16, 20_000))
     _, variance, freedom = grouped_moments(
         group_totals(weights[:, None] * values, groups), group_weights(weights, groups)
     )
     assert variance.mean() == pytest.approx(1 / 16, rel=0.02)
-    assert freedom[0] == pytest.approx(16**2 / (sizes**2).sum() - 1)
+    assert freedom[0] == pytest.approx(16**2 / (counts**2).sum() - 1)
 
 
 @pytest.mark.parametrize(
@@ -117,12 +117,12 @@ def test_variance_of_unequal_groups_is_unbiased():
         (lambda x: np.where(np.arange(10) == 3, np.nan, 1.0), "got nan for ordering 3"),
     ],
 )
-def test_bad_functions_are_named(f, message):
+def test_invalid_functions_raise_an_error(f, message):
     with pytest.raises(ValueError, match=message):
         permutation_mean(f, D, n=10, rng=0)
 
 
-def test_bad_arguments_are_named():
+def test_invalid_arguments_raise_an_error():
     with pytest.raises(ValueError, match="n must be at least 1, got 0"):
         permutation_mean(features, D, n=0)
     with pytest.raises(ValueError, match="unknown method 'halton'"):

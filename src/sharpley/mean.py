@@ -1,7 +1,8 @@
-"""The mean of any function of an ordering, with its standard error.
+"""The mean of any function of an ordering over all d! orderings, with its standard error.
 
-The paper's samples and error bounds serve every bounded function of a permutation, not Shapley values alone: a ranking
-statistic, a tour's length, a scheduling cost.
+The mean μ = 1/d! Σ_σ f(σ) is estimated by Σ_i w_i f(σ_i) from a sample of n weighted orderings. The paper's samples
+and error bounds apply to every bounded function of a permutation, not to Shapley values alone: a rank statistic, the
+length of a tour, the cost of a schedule.
 """
 
 from __future__ import annotations
@@ -19,12 +20,23 @@ from sharpley.samplers.replicates import draw_groups
 
 
 class PermutationMean(NamedTuple):
-    """Result of ``permutation_mean``."""
+    """The result of ``permutation_mean``: an estimate and its standard error.
+
+    Examples
+    --------
+    The rank of a player is on average (d − 1)/2, and antithetic pairs estimate it without error:
+
+    >>> result = permutation_mean(lambda x: x.argsort(axis=1), 5, n=10, method="antithetic", rng=0)
+    >>> result.mean.round(9)
+    array([2., 2., 2., 2., 2.])
+    >>> result.standard_error.round(9)
+    array([0., 0., 0., 0., 0.])
+    """
 
     mean: Floats
-    """Estimate, () or (k,)."""
+    """Estimated mean, () or (k,)."""
     standard_error: Floats
-    """Its standard error, of the same shape; NaN if n is too small for two independent groups."""
+    """Standard error of the mean, () or (k,); NaN if n is too small for two independent groups."""
 
 
 def permutation_mean(
@@ -35,29 +47,32 @@ def permutation_mean(
     method: Method = "orthogonal",
     rng: RNG = None,
 ) -> PermutationMean:
-    """Mean of a function over all orderings of d players, estimated from n of them.
+    """Estimate the mean of a function over all orderings of d players from a sample of n orderings.
 
     Parameters
     ----------
     f : callable
-        Takes orderings (m, d) and returns (m,) or (m, k) finite numbers. Called once, with all n.
+        Accepts orderings, int (n, d), and returns finite numbers, (n,) or (n, k) for k functions at once. It is
+        called once, with all n orderings.
     d : int
-        Number of players.
+        Number of players, at least 1.
     n : int
         Number of orderings, at least 1.
     method : str or factory, default "orthogonal"
         A name in ``sharpley.SAMPLERS``, or a class of samplers or a ``functools.partial`` of one.
     rng : int, Generator, SeedSequence or None
+        Seed of the sampler.
 
     Returns
     -------
     PermutationMean
-        ``mean`` and ``standard_error``. The error is estimated between independent groups of orderings: single ones
-        (monte-carlo), pairs (antithetic), or what each of five independent samplers contributes (all others).
+        ``mean`` and ``standard_error``, () or (k,). The standard error is estimated from the variation between
+        independent groups of orderings: single orderings (monte-carlo), antithetic pairs (antithetic), or the
+        contributions of five independent samplers (all others).
 
     Examples
     --------
-    The first player to enter among 0, 1, 2 is as often one as another:
+    Each of the players 0, 1 and 2 is equally likely to enter before the other two:
 
     >>> def zero_leads(orderings):
     ...     ranks = orderings.argsort(axis=1)

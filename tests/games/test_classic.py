@@ -45,12 +45,12 @@ def test_enumeration_lists_every_coalition_once():
     assert len(np.unique(coalitions, axis=0)) == 32
 
 
-def test_glove_market_of_textbooks():
-    """One left and two right gloves: 2/3, 1/6, 1/6."""
+def test_textbook_glove_game():
+    """With one left-hand and two right-hand gloves, the Shapley values are 2/3, 1/6 and 1/6."""
     np.testing.assert_allclose(Glove(1, 2).shapley_values(), [2 / 3, 1 / 6, 1 / 6])
 
 
-def test_security_council():
-    """Five permanent members with a veto and ten others: the Shapley–Shubik indices in the literature."""
+def test_power_indices_of_the_security_council():
+    """Five permanent members with a veto and ten others have the Shapley–Shubik indices of the literature."""
     council = WeightedVoting((7,) * 5 + (1,) * 10, quota=39)
     np.testing.assert_allclose(council.shapley_values(), [0.1963] * 5 + [0.00186] * 10, atol=5e-5)

@@ -1,4 +1,4 @@
-"""Tree games against calling ``predict``, against shap's TreeExplainer, and walk by walk."""
+"""Tree games compared with calls of ``predict``, with shap's TreeExplainer, and with walks along orderings."""
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ def margin(model):
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("kind", ["regressor", "classifier", "stump", "leaf"])
-def test_values_are_those_of_calling_predict(kind, missing):
+def test_values_equal_those_from_calling_predict(kind, missing):
     x, y = data(missing=missing)
     if kind == "classifier":
         model = xgboost.XGBClassifier(n_estimators=15, max_depth=5).fit(x, y > 0)
@@ -43,14 +43,14 @@ def test_values_are_those_of_calling_predict(kind, missing):
         model = regressor(x, y, **options)
     game = TreeGame(model, x[:30], x[40:43])
     coalitions = all_coalitions(D)
-    if missing:  # MarginalGame takes NaN as it is, and so does XGBoost
+    if missing:  # MarginalGame passes NaN on to XGBoost, which treats it as missing
         assert np.isnan(x[40:43]).any()
     np.testing.assert_allclose(game(coalitions), MarginalGame(margin(model), x[:30], x[40:43])(coalitions), atol=2e-6)
 
 
 @pytest.mark.parametrize("m", [0, 1, 63, 64, 65, 130])
-def test_blocks_of_64_coalitions_are_put_together(m):
-    """Whatever their number, a coalition has the value that it has alone."""
+def test_values_do_not_depend_on_the_blocks_of_64_coalitions(m):
+    """A coalition has the same value alone and among any number of others."""
     x, y = data()
     game = TreeGame(regressor(x, y), x[:30], x[40:42])
     every = all_coalitions(D)
@@ -59,14 +59,14 @@ def test_blocks_of_64_coalitions_are_put_together(m):
     np.testing.assert_array_equal(game(every[which]), alone[:, which])
 
 
-def test_shapley_values_are_those_of_treeshap():
+def test_shapley_values_equal_those_of_treeshap():
     x, y = data()
     model = regressor(x, y, n_estimators=50)
     exact = shap.TreeExplainer(model, x[:40]).shap_values(x[50:55])
     np.testing.assert_allclose(TreeGame(model, x[:40], x[50:55]).shapley_values(), exact, atol=1e-5)
 
 
-def test_background_weights_count():
+def test_background_weights_are_used():
     x, y = data()
     model = regressor(x, y)
     twice = TreeGame(model, x[[0, 0, 1]], x[9:10])
@@ -75,7 +75,7 @@ def test_background_weights_count():
     assert len(weighted._terms[0].weights) == len(twice._terms[0].weights)
 
 
-def test_contributions_are_those_of_walks_through_coalitions():
+def test_contributions_equal_those_of_walks_through_coalitions():
     x, y = data()
     game = TreeGame(regressor(x, y), x[:20], x[30:32])
     orderings = Antithetic(D, rng=0).random(10)
@@ -86,7 +86,7 @@ def test_contributions_are_those_of_walks_through_coalitions():
         np.testing.assert_allclose(contributions[row].mean(axis=0), single.values, atol=1e-12)
 
 
-def test_early_stopping_is_followed():
+def test_early_stopping_is_respected():
     x, y = data(600)
     model = xgboost.XGBRegressor(n_estimators=200, early_stopping_rounds=2, learning_rate=0.8)
     model.fit(x[:300], y[:300], eval_set=[(x[300:], y[300:])], verbose=False)
@@ -95,14 +95,14 @@ def test_early_stopping_is_followed():
     np.testing.assert_allclose(game.endpoints()[:, 1, 0], model.predict(x[20:22]), atol=1e-5)
 
 
-def test_rows_run_through_the_estimators():
+def test_estimators_accept_tree_games():
     x, y = data()
     game = TreeGame(regressor(x, y), x[:20], x[30:33])
     found = estimate(game, method="exact", max_evals=2**D)
     np.testing.assert_allclose(found.values, game.shapley_values(), atol=1e-10)
 
 
-def test_what_stands_for_missing_values_is_followed():
+def test_the_models_missing_value_is_respected():
     x, y = data()
     x[::7, 1] = -999.0
     model = regressor(x, y, missing=-999.0)
@@ -111,7 +111,7 @@ def test_what_stands_for_missing_values_is_followed():
     np.testing.assert_allclose(ours, MarginalGame(margin(model), x[:30], x[40:44])(coalitions), atol=2e-6)
 
 
-def test_columns_in_another_order_are_refused():
+def test_columns_in_another_order_raise_an_error():
     x, y = data()
     table = pd.DataFrame(x, columns=list("abcdef"))
     model = regressor(table, y)
@@ -120,7 +120,7 @@ def test_columns_in_another_order_are_refused():
         TreeGame(model, table[:5], table[list("fedcba")][9:10])
 
 
-def test_too_many_features_are_refused(monkeypatch):
+def test_too_many_features_raise_an_error(monkeypatch):
     from sharpley.games.trees import forest
 
     x, y = data()
@@ -129,14 +129,14 @@ def test_too_many_features_are_refused(monkeypatch):
         TreeGame(regressor(x, y), x[:5], x[9:10])
 
 
-def test_a_booster_will_do():
+def test_a_booster_is_accepted():
     x, y = data()
     model = regressor(x, y)
     ours, theirs = (TreeGame(m, x[:5], x[9:10]).shapley_values() for m in (model, model.get_booster()))
     np.testing.assert_array_equal(ours, theirs)
 
 
-def test_rows_with_one_hash_are_told_apart(monkeypatch):
+def test_rows_with_equal_hashes_are_distinguished(monkeypatch):
     from sharpley.games.trees import game as trees
 
     rows = np.array([[1, 2], [2, 1], [1, 2], [3, 3]], dtype=np.int16)
@@ -151,7 +151,7 @@ def test_rows_with_one_hash_are_told_apart(monkeypatch):
     assert len(first) == 3
 
 
-def mistakes():
+def unsupported():
     x, y = data()
     model = regressor(x, y)
     three = xgboost.XGBClassifier(n_estimators=2).fit(x, np.arange(300) % 3)
@@ -160,22 +160,22 @@ def mistakes():
     kinds = xgboost.DMatrix(np.abs(np.round(x)), y, feature_types=["c"] * D, enable_categorical=True)
     categorical = xgboost.train({"max_cat_to_onehot": 1, "max_depth": 2}, kinds, 2)
     yield "not a model", "trees", x, x, TypeError, "model must be an XGBoost Booster"
-    yield "classes", three, x, x, ValueError, "only models with one output"
-    yield "linear", linear, x, x, ValueError, "only boosted trees can be read"
-    yield "dart", dart, x, x, ValueError, "only boosted trees can be read"
+    yield "classes", three, x, x, ValueError, "only models with one output can be read, got 3 outputs"
+    yield "linear", linear, x, x, ValueError, "only boosted trees can be read, got .* booster 'gblinear'"
+    yield "dart", dart, x, x, ValueError, "only boosted trees can be read, got .* booster 'dart'"
     yield "categorical", categorical, x, x, ValueError, "categorical splits cannot be read"
     yield "columns", model, x[:, :3], x, ValueError, r"background must have shape \(n, 6\)"
     yield "no rows", model, x, x[:0], ValueError, r"rows must have shape \(n, 6\) with n ≥ 1"
 
 
 @pytest.mark.parametrize("what", ["not a model", "classes", "linear", "dart", "categorical", "columns", "no rows"])
-def test_mistakes_are_named(what):
-    _, model, background, rows, error, message = next(case for case in mistakes() if case[0] == what)
+def test_unsupported_models_and_data_raise_an_error(what):
+    _, model, background, rows, error, message = next(case for case in unsupported() if case[0] == what)
     with pytest.raises(error, match=message):
         TreeGame(model, background, rows)
 
 
-def test_wrong_coalitions_and_orderings_are_named():
+def test_invalid_coalitions_and_orderings_raise_an_error():
     x, y = data()
     game = TreeGame(regressor(x, y), x[:5], x[9:10])
     with pytest.raises(ValueError, match=r"coalitions must have shape \(m, 6\)"):
@@ -184,7 +184,7 @@ def test_wrong_coalitions_and_orderings_are_named():
         game.contributions([[0, 1, 2]])
 
 
-def test_predictions_that_are_not_a_sum_of_the_trees_are_refused(monkeypatch):
+def test_predictions_that_are_not_a_sum_of_the_trees_raise_an_error(monkeypatch):
     from sharpley.games.trees import game as trees
 
     x, y = data()

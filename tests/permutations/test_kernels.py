@@ -5,7 +5,7 @@ import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import orderings_pairs
+from strategies import two_sets_of_orderings
 
 from sharpley import Kendall, Mallows, MonteCarlo, Spearman, all_orderings
 from sharpley.permutations.kernels import KERNELS, kernel_by_name
@@ -14,14 +14,14 @@ NAMES = list(KERNELS)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(orderings_pairs(max_d=6))
-def test_gram_matches_the_definition(name, pair):
-    np.testing.assert_allclose(KERNELS[name]().gram(*pair), oracles.gram(name, *pair), atol=1e-12)
+@given(two_sets_of_orderings(max_d=6))
+def test_gram_matches_the_definition(name, sets):
+    np.testing.assert_allclose(KERNELS[name]().gram(*sets), oracles.gram(name, *sets), atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("name", NAMES)
-def test_mean_is_the_mean_over_all_permutations_from_any_one(name, d):
+def test_mean_is_the_average_over_all_permutations_for_every_ordering(name, d):
     kernel, everything = KERNELS[name](), all_orderings(d)
     np.testing.assert_allclose(kernel.gram(everything).mean(axis=1), kernel.mean(d), atol=1e-12)
 
@@ -56,51 +56,51 @@ def test_only_mallows_is_universal():
 
 
 @pytest.mark.parametrize("kernel", [Kendall(), Spearman()])
-@given(pair=orderings_pairs())
-def test_features_reproduce_the_kernel(kernel, pair):
-    a, b = pair
+@given(sets=two_sets_of_orderings())
+def test_features_reproduce_the_kernel(kernel, sets):
+    a, b = sets
     np.testing.assert_allclose(kernel.features(a) @ kernel.features(b).T, kernel.gram(a, b), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
-def test_relabelling_players_changes_nothing(name, data):
-    a, b = data.draw(orderings_pairs())
+def test_kernels_are_invariant_under_relabelling(name, data):
+    a, b = data.draw(two_sets_of_orderings())
     relabelling = np.array(data.draw(st.permutations(range(a.shape[1]))))
     kernel = KERNELS[name]()
     np.testing.assert_allclose(kernel.gram(relabelling[a], relabelling[b]), kernel.gram(a, b))
 
 
 @pytest.mark.parametrize("name", ["mallows", "kendall"])
-def test_table_holds_the_kernel_for_each_number_of_discordant_pairs(name):
+def test_look_up_table_contains_the_kernel_for_each_number_of_discordant_pairs(name):
     kernel, a = KERNELS[name](), MonteCarlo(9, rng=0).random(20)
     from sharpley import discordant_pairs
 
     np.testing.assert_allclose(kernel.discordance_table(9)[discordant_pairs(a)], kernel.gram(a))
 
 
-def test_table_is_not_made_when_it_would_be_huge():
+def test_there_is_no_look_up_table_beyond_the_memory_limit():
     assert Mallows().discordance_table(2_896) is not None
     assert Mallows().discordance_table(2_897) is None
 
 
 @pytest.mark.parametrize("scale", [-1.0, float("nan"), float("inf")])
-def test_bad_scale_is_named(scale):
+def test_invalid_scale_raises_an_error(scale):
     with pytest.raises(ValueError, match=f"scale must be finite and at least 0, got {scale}"):
         Mallows(scale)
 
 
-def test_kernel_names():
+def test_kernels_are_found_by_name():
     assert kernel_by_name("mallows", 2.5) == Mallows(2.5)
     assert kernel_by_name("kendall") == Kendall()
     with pytest.raises(ValueError, match="unknown kernel 'rbf'; choose one of 'mallows', 'kendall', 'spearman'"):
         kernel_by_name("rbf")
-    with pytest.raises(ValueError, match="kendall kernel has no scale"):
+    with pytest.raises(ValueError, match=r"the kendall kernel has no scale, got 2\.0; only mallows has one"):
         kernel_by_name("kendall", 2.0)
 
 
 def test_oracle_agrees_with_hand_computed_values():
-    """The oracle itself, on S₂: one concordant pair or one discordant pair."""
+    """On S₂ there is a single pair of players, concordant or discordant."""
     (a, b) = permutations(range(2))
     assert oracles.kernel_value("kendall", a, b) == -1
     assert oracles.kernel_value("mallows", a, b, scale=np.log(2)) == pytest.approx(0.5)

@@ -2,15 +2,15 @@ import numpy as np
 import oracles
 import pytest
 from hypothesis import given
-from strategies import orderings, orderings_pairs
+from strategies import orderings, two_sets_of_orderings
 
 from sharpley import MonteCarlo, all_orderings, discordant_pairs, ranks_of
 from sharpley.permutations.orderings import as_orderings
 
 
-@given(orderings_pairs())
-def test_discordant_pairs_match_counting_one_by_one(pair):
-    a, b = pair
+@given(two_sets_of_orderings())
+def test_discordant_pairs_match_counting_one_by_one(sets):
+    a, b = sets
     expected = [[oracles.discordant_pairs(x, y) for y in b] for x in a]
     assert discordant_pairs(a, b).tolist() == expected
 
@@ -25,15 +25,15 @@ def test_discordant_pairs_across_word_boundaries(d):
     np.testing.assert_array_equal(discordant_pairs(a, a[:, ::-1]), d * (d - 1) // 2 - expected)
 
 
-@given(orderings_pairs())
-def test_discordant_pairs_do_not_change_when_players_are_relabelled(pair):
-    a, b = pair
+@given(two_sets_of_orderings())
+def test_discordant_pairs_are_invariant_under_relabelling(sets):
+    a, b = sets
     relabelling = np.random.default_rng(0).permutation(a.shape[1])
     np.testing.assert_array_equal(discordant_pairs(relabelling[a], relabelling[b]), discordant_pairs(a, b))
 
 
-def test_inverses_do_not_keep_discordant_pairs():
-    """The paper's aside that they do is false: 296 of the 576 pairs of S₄ differ (errata 3)."""
+def test_inverting_permutations_changes_the_number_of_discordant_pairs():
+    """The paper's aside that it does not is false: it changes for 296 of 576 pairs of permutations (erratum 3)."""
     everything = all_orderings(4)
     assert (discordant_pairs(everything) != discordant_pairs(ranks_of(everything))).sum() == 296
 
@@ -46,7 +46,7 @@ def test_ranks_invert_orderings(a):
 
 
 @pytest.mark.parametrize(("d", "count"), [(1, 1), (2, 2), (3, 6), (5, 120), (7, 5040)])
-def test_all_orderings_are_all_and_distinct(d, count):
+def test_all_orderings_are_complete_and_distinct(d, count):
     everything = all_orderings(d)
     assert everything.shape == (count, d)
     assert len(np.unique(as_orderings(everything), axis=0)) == count
@@ -62,19 +62,19 @@ def test_all_orderings_are_all_and_distinct(d, count):
         ([[0, 1], [0, 2]], ValueError, "row 1 .* entry 1 is 2"),
         ([[0, 1], [0, -1]], ValueError, "row 1 .* entry 1 is -1"),
         ([[0, 1, 2], [2, 1, 1]], ValueError, "row 1 .* entry 2 repeats player 1"),
-        ([[1, 2, 3]], ValueError, "subtract 1"),
+        ([[1, 2, 3]], ValueError, "entry 2 is 3; players are numbered from 0: subtract 1"),
     ],
 )
-def test_bad_orderings_are_named(bad, error, message):
+def test_invalid_orderings_raise_an_error_that_names_the_entry(bad, error, message):
     with pytest.raises(error, match=message):
         as_orderings(bad)
 
 
-def test_sets_of_different_players_are_refused():
-    with pytest.raises(ValueError, match="d=2 and d=3"):
+def test_sets_with_different_numbers_of_players_raise_an_error():
+    with pytest.raises(ValueError, match="the same number of players, got d=2 and d=3"):
         discordant_pairs([[0, 1]], [[0, 1, 2]])
 
 
-def test_enumeration_beyond_memory_is_refused():
-    with pytest.raises(ValueError, match="11!"):
+def test_enumerating_too_many_orderings_raises_an_error():
+    with pytest.raises(ValueError, match="11! orderings do not fit into memory: d must be at most 10, got 11"):
         all_orderings(11)

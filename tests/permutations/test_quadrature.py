@@ -27,7 +27,7 @@ def test_discrepancy_of_all_permutations_is_zero(kernel, d):
     assert discrepancy(all_orderings(d), kernel=kernel) < 1e-7
 
 
-def test_relabelling_players_changes_no_discrepancy():
+def test_discrepancy_is_invariant_under_relabelling():
     a = MonteCarlo(9, rng=0).random(40)
     relabelling = np.random.default_rng(1).permutation(9)
     assert discrepancy(relabelling[a]) == pytest.approx(discrepancy(a), rel=1e-12)
@@ -37,13 +37,13 @@ def test_relabelling_players_changes_no_discrepancy():
 def test_blocks_of_the_gram_matrix_add_up(kernel, monkeypatch):
     a = MonteCarlo(6, rng=0).random(53)
     whole = discrepancy(a, kernel=kernel)
-    monkeypatch.setattr(quadrature, "BLOCK_ELEMENTS", 64)
+    monkeypatch.setattr(quadrature, "MAX_BLOCK_ELEMENTS", 64)
     assert discrepancy(a, kernel=kernel) == pytest.approx(whole, rel=1e-9)
     k = kernel.gram(a) - kernel.mean(6)
     assert whole == pytest.approx(np.sqrt(k.mean()), rel=1e-9)
 
 
-def test_weights_solve_the_papers_system():
+def test_weights_solve_the_linear_system_of_the_paper():
     a = MonteCarlo(7, rng=0).random(30)
     kernel = Mallows(4.0)
     raw = best_weights(a, kernel=kernel, normalize=False)
@@ -53,7 +53,7 @@ def test_weights_solve_the_papers_system():
 
 @pytest.mark.parametrize("kernel", [Mallows(4.0), Kendall(), Spearman()])
 @given(data=st.data())
-def test_no_other_weights_that_sum_to_one_do_better(kernel, data):
+def test_normalised_weights_are_optimal_among_weights_that_sum_to_one(kernel, data):
     a = data.draw(orderings(max_d=6))
     weights = best_weights(a, kernel=kernel)
     assert weights.sum() == pytest.approx(1.0)
@@ -63,7 +63,7 @@ def test_no_other_weights_that_sum_to_one_do_better(kernel, data):
         assert discrepancy(a, weights + 0.1 * direction, kernel=kernel) >= least - 1e-4
 
 
-def test_raw_weights_are_better_still_but_do_not_sum_to_one():
+def test_unnormalised_weights_have_lower_discrepancy_but_do_not_sum_to_one():
     a = MonteCarlo(10, rng=0).random(10)
     raw = best_weights(a, normalize=False)
     assert raw.sum() < 0.8
@@ -83,8 +83,8 @@ def test_repeated_orderings_share_one_weight():
 def test_conjugate_gradients_agree_with_factorisation(kernel, monkeypatch):
     a = MonteCarlo(7, rng=0).random(200)
     factorised = discrepancy(a, best_weights(a, kernel=kernel), kernel=kernel)
-    monkeypatch.setattr(quadrature, "DENSE_LIMIT", 50)
-    monkeypatch.setattr(quadrature, "BLOCK_ELEMENTS", 1000)
+    monkeypatch.setattr(quadrature, "MAX_DENSE_ORDERINGS", 50)
+    monkeypatch.setattr(quadrature, "MAX_BLOCK_ELEMENTS", 1000)
     iterated = best_weights(a, kernel=kernel)
     assert iterated.sum() == pytest.approx(1.0)
     assert discrepancy(a, iterated, kernel=kernel) == pytest.approx(factorised, rel=1e-4, abs=1e-4)
@@ -93,7 +93,7 @@ def test_conjugate_gradients_agree_with_factorisation(kernel, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [discrepancy, best_weights])
 def test_twenty_thousand_orderings_in_bounded_memory(function):
-    """The Gram matrix alone would take 3.2 GB."""
+    """The Gram matrix alone would occupy 3.2 GB."""
     import tracemalloc
 
     a = MonteCarlo(8, rng=0).random(20_000)
@@ -114,12 +114,12 @@ def test_twenty_thousand_orderings_in_bounded_memory(function):
         ([np.inf, 0.5], r"weights\[0\] is inf"),
     ],
 )
-def test_bad_weights_are_named(weights, message):
+def test_invalid_weights_raise_an_error(weights, message):
     with pytest.raises(ValueError, match=message):
         discrepancy([[0, 1], [1, 0]], weights)
 
 
 @pytest.mark.parametrize("function", [discrepancy, best_weights])
-def test_no_orderings_is_an_error(function):
-    with pytest.raises(ValueError, match="at least one row"):
+def test_an_empty_set_of_orderings_raises_an_error(function):
+    with pytest.raises(ValueError, match="at least one row, got 0 rows"):
         function(np.empty((0, 3), int))

@@ -21,7 +21,7 @@ def test_embedding_is_multiplication_by_the_basis():
 
 
 def test_nearest_ordering_has_the_largest_dot_product():
-    """Equation 10 of the paper, by trying all vertices."""
+    """Equation 12 of the paper, by trying all vertices."""
     everything = all_orderings(5)
     points = POINTS[:, :4]
     best = np.argmax(sphere.to_hyperplane(points) @ sphere.permutohedron(everything).T, axis=1)
@@ -37,7 +37,7 @@ def test_vertices_lie_on_the_unit_sphere_of_the_hyperplane(d):
 
 @pytest.mark.parametrize("m", [1, 2, 5, 40])
 def test_polar_points_are_on_the_sphere_and_uniform(m):
-    """Each coordinate of a uniform point on the sphere in m+1 dimensions is distributed as 2B−1, B ~ Beta(m/2, m/2)."""
+    """Each coordinate of a uniform point on the sphere in ℝ^{m+1} is distributed as 2B − 1, B ~ Beta(m/2, m/2)."""
     uniforms = np.random.default_rng(10 + m).random((4000, m))
     points = sphere.polar_to_cartesian(sphere.uniform_to_polar(uniforms))
     assert points.shape == (4000, m + 1)
@@ -48,7 +48,7 @@ def test_polar_points_are_on_the_sphere_and_uniform(m):
 
 @pytest.mark.parametrize("m", [2, 3, 9])
 def test_angles_invert_their_cumulative_distribution(m):
-    """F_j by numerical integration of sin^{m−j}, for every angle but the last."""
+    """For every angle but the last, F_j is computed by numerical integration of sin^{m−j}."""
     u = 0.137
     angles = sphere.uniform_to_polar(np.full((1, m), u))[0]
     for j in range(1, m):
@@ -57,13 +57,13 @@ def test_angles_invert_their_cumulative_distribution(m):
     assert angles[-1] == pytest.approx(2 * np.pi * u)
 
 
-def test_no_angles_no_surprise():
+def test_points_without_angles_have_one_coordinate():
     assert sphere.uniform_to_polar(np.empty((3, 0))).shape == (3, 0)
     assert sphere.polar_to_cartesian(np.empty((3, 0))).tolist() == [[1.0]] * 3
 
 
 def exact_bounds(d):
-    """Limits of the dot product for each number of inversions k, before the proof's asymptotics.
+    """Bounds on the dot product for each number of inversions k, as in the proof before its asymptotics.
 
     The k inversions are k distinct edges {a, b} of weight |a − b|: at best the lightest ones, at worst the heaviest.
     """
@@ -93,7 +93,7 @@ def test_theorem_2_bounds_the_dot_product_by_kendalls_tau(d):
 
 
 def nearly_sorted(d):
-    """The paper's example of a permutation close to the bound: the first k players reversed, for every k."""
+    """The paper's example of permutations close to the bound, with the first k players reversed, for every k."""
     return np.array([np.r_[np.arange(k)[::-1], np.arange(k, d)] for k in range(d + 1)])
 
 

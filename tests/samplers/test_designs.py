@@ -1,4 +1,4 @@
-"""Permutation designs: what is minimised, how it becomes a sample, and its limits."""
+"""Permutation designs: what they minimise, how they become random samples, and their limits."""
 
 from math import comb, factorial
 
@@ -21,7 +21,7 @@ from sharpley.samplers import minimise
 from sharpley.samplers._sweep import grow, sweep
 from sharpley.samplers.base import random_orderings
 from sharpley.samplers.design import DesignBlocks
-from sharpley.samplers.relabelling import size_to_compute
+from sharpley.samplers.relabelling import length_to_compute
 from sharpley.samplers.replicates import draw_groups
 from sharpley_experiments.paper.tables.discrepancy import measure
 from sharpley_experiments.paper.tables.printed import METHODS
@@ -34,7 +34,7 @@ def whole_number_table(d, scale, paired):
 
 @pytest.mark.parametrize("paired", [False, True])
 @pytest.mark.parametrize(("d", "n"), [(2, 3), (4, 5), (6, 8), (7, 3)])
-def test_sweeps_are_those_of_the_obvious_version(d, n, paired):
+def test_sweeps_match_the_naive_implementation(d, n, paired):
     orderings = random_orderings(np.random.default_rng(d), n, d)
     expected = oracles.sweep(orderings, whole_number_table(d, 4.0, paired))
     sweep(
@@ -46,7 +46,7 @@ def test_sweeps_are_those_of_the_obvious_version(d, n, paired):
     np.testing.assert_array_equal(orderings, expected)
 
 
-def test_growing_improves_each_ordering_against_those_before():
+def test_growing_improves_each_ordering_with_respect_to_those_before():
     orderings = random_orderings(np.random.default_rng(0), 7, 5)
     expected = [orderings[0]]
     for ordering in orderings[1:]:
@@ -89,14 +89,14 @@ def test_no_adjacent_transposition_improves_a_design(d, n, scale):
 
 
 @pytest.mark.parametrize("paired", [False, True])
-def test_samples_are_one_design_relabelled(paired):
+def test_samples_are_relabellings_of_one_design(paired):
     first, second = (PermutationDesign(9, paired=paired, rng=seed).random(20) for seed in (0, 1))
     assert (first != second).any()
     np.testing.assert_array_equal(oracles.relabelled_to_identity(first), oracles.relabelled_to_identity(second))
     np.testing.assert_array_equal(discordant_pairs(first, first), discordant_pairs(second, second))
 
 
-def test_calls_give_independent_relabellings_of_one_design():
+def test_calls_return_independent_relabellings_of_one_design():
     sampler = PermutationDesign(8, rng=0)
     first, second = sampler.random(12), sampler.random(12)
     assert (first != second).any()
@@ -106,14 +106,14 @@ def test_calls_give_independent_relabellings_of_one_design():
 
 @pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize(("d", "n"), [(7, 31), (3, 6), (3, 9), (4, 24), (4, 26), (5, 130), (2, 5)])
-def test_pairs_are_an_ordering_and_its_reverse(d, n, nested):
+def test_paired_designs_consist_of_antithetic_pairs(d, n, nested):
     orderings = PermutationDesign(d, paired=True, nested=nested, rng=0).random(n)
     np.testing.assert_array_equal(orderings[1::2], orderings[: n - n % 2 : 2, ::-1])
     assert orderings.shape == (n, d)
 
 
 @pytest.mark.parametrize(("d", "n"), [(10, 2), (10, 4), (20, 4), (20, 9), (50, 10)])
-def test_few_orderings_come_in_pairs(d, n):
+def test_designs_of_few_orderings_consist_of_antithetic_pairs(d, n):
     orderings = PermutationDesign(d, rng=0).random(n)
     np.testing.assert_array_equal(orderings[1::2], orderings[: n - n % 2 : 2, ::-1])
 
@@ -125,23 +125,23 @@ def test_pairwise_interactions_are_exact_at_the_default_budget():
 
 
 @pytest.mark.parametrize("paired", [False, True])
-def test_nested_designs_of_any_size_are_first_parts_of_one_sequence(paired):
-    sizes = (1, 64, 65, 100, 200)
-    largest = minimise.nested_design(6, size_to_compute(200), 4.0, paired)
-    for n in sizes:
-        np.testing.assert_array_equal(minimise.nested_design(6, size_to_compute(n), 4.0, paired)[:n], largest[:n])
+def test_nested_designs_are_prefixes_of_one_sequence(paired):
+    lengths = (1, 64, 65, 100, 200)
+    longest = minimise.nested_design(6, length_to_compute(200), 4.0, paired)
+    for n in lengths:
+        np.testing.assert_array_equal(minimise.nested_design(6, length_to_compute(n), 4.0, paired)[:n], longest[:n])
 
 
-def test_sizes_to_compute_are_enough_and_not_much_more():
+def test_computed_lengths_suffice_and_are_not_much_longer():
     for n in range(1, 3000):
-        size = size_to_compute(n)
-        assert n <= size <= max(64, 1.25 * n + 1)
-        assert size % 2 == 0
+        length = length_to_compute(n)
+        assert n <= length <= max(64, 1.25 * n + 1)
+        assert length % 2 == 0
 
 
 @pytest.mark.parametrize("paired", [False, True])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
-def test_all_orderings_are_found_where_there_are_as_many(d, paired):
+def test_designs_of_twice_all_orderings_contain_each_twice(d, paired):
     n = 2 * factorial(d)
     orderings = PermutationDesign(d, paired=paired, rng=0).random(n)
     found, counts = np.unique(orderings, axis=0, return_counts=True)
@@ -151,8 +151,8 @@ def test_all_orderings_are_found_where_there_are_as_many(d, paired):
     assert discrepancy(extra) <= 1.0 / (n + 1) + 1e-9
 
 
-def test_beyond_the_largest_design_come_blocks_relabelled_for_themselves(monkeypatch):
-    monkeypatch.setattr(minimise, "WORK", 4 * 8 * 100)
+def test_samples_beyond_the_largest_design_are_independently_relabelled_blocks(monkeypatch):
+    monkeypatch.setattr(minimise, "MAX_COMPARISONS", 4 * 8 * 100)
     minimise.design.cache_clear()
     assert minimise.largest_design(8) == 10
     orderings = PermutationDesign(8, rng=0).random(24)
@@ -175,16 +175,16 @@ def test_the_work_of_sweeps_is_limited():
 
 
 @pytest.mark.parametrize("kind", ["design", "nested"])
-def test_players_too_many_for_a_table_keep_the_start(monkeypatch, kind):
+def test_with_too_many_players_for_a_look_up_table_the_start_is_returned(monkeypatch, kind):
     swept = minimise.minimised(kind, 8, 12, 4.0, paired=False)
-    monkeypatch.setattr("sharpley.permutations.kernels.MAX_TABLE", 10)
+    monkeypatch.setattr("sharpley.permutations.kernels.MAX_TABLE_ENTRIES", 10)
     orderings = minimise.minimised(kind, 8, 12, 4.0, paired=False)
     start = minimise._start(8, 12, minimise.SEED, with_negatives=kind == "nested")
     np.testing.assert_array_equal(orderings, start)
     assert (swept != start).any()
 
 
-def test_groups_are_five_designs_when_the_number_is_known():
+def test_groups_are_five_designs_when_the_number_of_orderings_is_known():
     drawn = draw_groups(PermutationDesign(6, rng=0), 60)
     assert np.bincount(drawn.groups).tolist() == [12] * 5
     shapes = [oracles.relabelled_to_identity(drawn.orderings[drawn.groups == g]) for g in range(5)]
@@ -194,7 +194,7 @@ def test_groups_are_five_designs_when_the_number_is_known():
     assert DesignBlocks(6, 7).block_size == 6
 
 
-def test_the_smallest_budget_pays_for_two_pairs():
+def test_the_smallest_budget_allows_two_antithetic_pairs():
     estimate = shapley_values(Airport(np.arange(1.0, 13.0)), 12, method="design", max_evals=2 + 4 * 11, rng=0)
     assert np.isfinite(estimate.standard_errors).all()
     with pytest.raises(ValueError, match="needs at least 46"):
@@ -202,16 +202,16 @@ def test_the_smallest_budget_pays_for_two_pairs():
 
 
 @pytest.mark.parametrize("n", [38, 60, 98, 99])
-def test_groups_are_whole_designs_when_the_number_is_known(n):
-    sizes = np.bincount(draw_groups(PermutationDesign(10, rng=0), n).groups)
-    assert len(sizes) == 5
-    assert sizes.max() - sizes.min() <= 2
+def test_groups_are_whole_designs_when_the_number_of_orderings_is_known(n):
+    counts = np.bincount(draw_groups(PermutationDesign(10, rng=0), n).groups)
+    assert len(counts) == 5
+    assert counts.max() - counts.min() <= 2
 
 
 def test_the_best_start_does_not_depend_on_rounding():
-    """Restarts that tie are compared as whole numbers: the first of them is taken on every machine."""
+    """Energies are integers, so that restarts tie exactly and the first of them is chosen on every machine."""
     values = minimise._whole_numbers(4, 4.0, paired=False)
-    starts = [minimise._start(4, 8, minimise.SEED + k, with_negatives=False) for k in range(minimise.RESTARTS)]
+    starts = [minimise._start(4, 8, minimise.SEED + k, with_negatives=False) for k in range(minimise.MAX_RESTARTS)]
     energies = [minimise._energy(minimise._descend(start, 4.0, paired=False), values) for start in starts]
     assert all(energy == int(energy) for energy in energies)
     best = [k for k, energy in enumerate(energies) if energy == min(energies)]
@@ -223,7 +223,7 @@ def test_the_best_start_does_not_depend_on_rounding():
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_an_interrupted_call_loses_nothing(monkeypatch, nested):
+def test_an_interrupted_call_does_not_lose_orderings(monkeypatch, nested):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
@@ -261,16 +261,16 @@ def test_designs_beat_antithetic_pairs_on_a_smooth_function():
     assert errors["design"] < 0.7 * errors["antithetic"]
 
 
-def test_bad_settings_are_named():
+def test_invalid_settings_raise_an_error():
     with pytest.raises(ValueError, match="scale must be"):
         PermutationDesign(5, scale=-1.0)
 
 
-SETTINGS = [(d, n) for d in (10, 50, 200) for n in (10, 100, 1000)]
+TABLE_4_SETTINGS = [(d, n) for d in (10, 50, 200) for n in (10, 100, 1000)]
 
 
 @pytest.mark.parametrize(
-    ("d", "n"), [pytest.param(d, n, marks=pytest.mark.slow if d * n > 10_000 else ()) for d, n in SETTINGS]
+    ("d", "n"), [pytest.param(d, n, marks=pytest.mark.slow if d * n > 10_000 else ()) for d, n in TABLE_4_SETTINGS]
 )
 def test_discrepancy_is_below_that_of_every_method_of_the_paper(d, n):
     trials = 25 if n < 1000 else 5

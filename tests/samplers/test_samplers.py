@@ -1,4 +1,4 @@
-"""The contract that every sampler in the registry keeps."""
+"""The contract that every sampler in the registry satisfies."""
 
 import copy
 from functools import partial
@@ -21,7 +21,7 @@ from sharpley import (
 from sharpley.engine.methods import make_sampler
 from sharpley.permutations.orderings import as_orderings
 
-NESTED = {
+NESTED_SAMPLERS = {
     **{name: make for name, make in SAMPLERS.items() if name != "design"},
     "nested-design": partial(PermutationDesign, nested=True),
     "nested-pairs": partial(PermutationDesign, nested=True, paired=True),
@@ -42,13 +42,13 @@ def test_rows_are_permutations(make, d, n):
 
 
 @every_sampler
-def test_same_seed_same_sample(make):
+def test_equal_seeds_yield_equal_samples(make):
     np.testing.assert_array_equal(make(6, rng=3).random(9), make(6, rng=3).random(9))
     assert (make(6, rng=3).random(9) != make(6, rng=4).random(9)).any()
 
 
 @every_sampler
-def test_one_generator_twice_gives_different_samples(make):
+def test_reusing_a_generator_yields_different_samples(make):
     generator = np.random.default_rng(0)
     assert (make(6, rng=generator).random(9) != make(6, rng=generator).random(9)).any()
 
@@ -62,7 +62,7 @@ def test_restoring_a_generators_state_restores_the_sample(make):
     np.testing.assert_array_equal(make(6, rng=generator).random(9), first)
 
 
-@pytest.mark.parametrize("make", NESTED.values(), ids=NESTED)
+@pytest.mark.parametrize("make", NESTED_SAMPLERS.values(), ids=NESTED_SAMPLERS)
 @pytest.mark.parametrize("d", [1, 2, 5])
 @pytest.mark.parametrize("parts", [(1, 1, 1), (3, 8, 0, 2), (31, 1, 40), (7, 8, 9)])
 def test_calls_continue_one_sequence(make, d, parts):
@@ -72,7 +72,7 @@ def test_calls_continue_one_sequence(make, d, parts):
 
 
 @every_sampler
-def test_reset_starts_again(make):
+def test_reset_restarts_the_sequence(make):
     sampler = make(5, rng=0)
     first = sampler.random(11)
     assert (sampler.random(11) != first).any()
@@ -106,19 +106,19 @@ def test_weights_sum_to_one(make):
     assert weights.sum() == pytest.approx(1.0)
 
 
-SEEDS = 2400
+N_SEEDS = 2400
 
 
-@pytest.mark.parametrize("make", (SAMPLERS | NESTED).values(), ids=SAMPLERS | NESTED)
+@pytest.mark.parametrize("make", (SAMPLERS | NESTED_SAMPLERS).values(), ids=SAMPLERS | NESTED_SAMPLERS)
 def test_every_ordering_of_the_sequence_is_uniform(make):
-    """χ² over all of S₄, position by position, each over independent seeds: biased samplers fail by far."""
+    """χ² test over all of S₄ for each position of the sequence, with independent seeds; biased samplers fail by far."""
     generator = np.random.default_rng(20221)
-    samples = np.stack([make(4, rng=generator).random(7) for _ in range(SEEDS)])
+    samples = np.stack([make(4, rng=generator).random(7) for _ in range(N_SEEDS)])
     index = {tuple(ordering): i for i, ordering in enumerate(all_orderings(4).tolist())}
     limit = stats.chi2(23).ppf(1 - 1e-4)
     for position in range(samples.shape[1]):
         counts = np.bincount([index[tuple(x)] for x in samples[:, position].tolist()], minlength=24)
-        chi2 = ((counts - SEEDS / 24) ** 2 / (SEEDS / 24)).sum()
+        chi2 = ((counts - N_SEEDS / 24) ** 2 / (N_SEEDS / 24)).sum()
         assert chi2 < limit, f"ordering {position}: χ² = {chi2:.1f}"
 
 
@@ -141,7 +141,7 @@ def test_each_ordering_is_followed_by_its_reverse(make):
 def test_orthogonal_blocks_shrink_at_large_d(monkeypatch):
     from sharpley.samplers import orthogonal
 
-    monkeypatch.setattr(orthogonal, "MAX_ELEMENTS", 30)
+    monkeypatch.setattr(orthogonal, "MAX_MATRIX_ELEMENTS", 30)
     sampler = Orthogonal(11, rng=0)
     assert (sampler.n_directions, sampler.unit) == (3, 6)
     directions = orthogonal.random_directions(np.random.default_rng(0), 3, 10)
@@ -159,7 +159,7 @@ def test_orthogonal_blocks_shrink_at_large_d(monkeypatch):
         ("3", TypeError, "d must be an integer, got '3'"),
     ],
 )
-def test_bad_d_is_named(make, d, error, message):
+def test_invalid_d_raises_an_error(make, d, error, message):
     with pytest.raises(error, match=message):
         make(d)
 
@@ -172,7 +172,7 @@ def test_bad_d_is_named(make, d, error, message):
         (1.0, TypeError, "n must be an integer, got 1.0"),
     ],
 )
-def test_bad_n_is_named(make, n, error, message):
+def test_invalid_n_raises_an_error(make, n, error, message):
     with pytest.raises(error, match=message):
         make(3).random(n)
 
@@ -184,12 +184,12 @@ def test_unknown_method_lists_the_known_ones():
 
 def test_sobol_dimension_limit():
     assert Sobol(21_203).d == 21_203
-    with pytest.raises(ValueError, match=r"21,201 dimensions, so d is at most 21,203, got 21,204"):
+    with pytest.raises(ValueError, match=r"21,201 dimensions, so d must be at most 21,203, got 21,204"):
         Sobol(21_204)
 
 
 @pytest.mark.parametrize("name", ["herding", "sbq"])
-def test_bad_settings_of_greedy_samplers_are_named(name):
+def test_invalid_settings_of_greedy_samplers_raise_an_error(name):
     with pytest.raises(ValueError, match="n_candidates must be at least 1, got 0"):
         SAMPLERS[name](4, n_candidates=0)
     with pytest.raises(TypeError, match="kernel must be a Kernel such as Mallows"):

@@ -1,4 +1,4 @@
-"""The cache of designs: the same results with and without it, and nothing trusted that it did not write."""
+"""The cache of orderings: it does not change results, and it ignores files that it did not write."""
 
 import multiprocessing
 import os
@@ -15,8 +15,8 @@ SHAPE = (50, 20)
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    """An empty folder for the cache, and nothing remembered in memory."""
+def cache_folder(tmp_path, monkeypatch):
+    """An empty cache folder, with the caches in memory cleared as well."""
     monkeypatch.setenv(_cache.VARIABLE, str(tmp_path))
     forget()
     yield tmp_path
@@ -30,19 +30,19 @@ def forget():
 
 
 def draw():
-    """A design large enough to be kept, and a greedy sequence."""
+    """Draw a design that is large enough to be stored, and a greedy sequence."""
     forget()
     return np.concatenate([PermutationDesign(20, rng=0).random(250), KernelHerding(20, rng=0).random(10)])
 
 
-def test_results_are_the_same_with_and_without_a_cache(place, monkeypatch):
+def test_results_are_the_same_with_and_without_a_cache(cache_folder, monkeypatch):
     first = draw()
-    assert sorted(path.name for path in place.iterdir()) == [
+    assert sorted(path.name for path in cache_folder.iterdir()) == [
         "KernelHerding-v1-d20-n16-Mallows(scale=4.0)-of25.orderings.npz",
         "design-v1-d20-n250-scale4.0-plain.orderings.npz",
     ]
     with monkeypatch.context() as patched:
-        patched.setattr(_cache, "_write", None)  # computing again would fail
+        patched.setattr(_cache, "_write", None)  # recomputing would fail
         np.testing.assert_array_equal(draw(), first)
     monkeypatch.setenv(_cache.VARIABLE, "")
     np.testing.assert_array_equal(draw(), first)
@@ -50,17 +50,17 @@ def test_results_are_the_same_with_and_without_a_cache(place, monkeypatch):
     assert list(_cache.entries()) == []
 
 
-def test_small_designs_are_not_kept(place):
+def test_small_designs_are_not_stored(cache_folder):
     PermutationDesign(10, rng=0).random(30)
-    assert list(place.iterdir()) == []
+    assert list(cache_folder.iterdir()) == []
 
 
 def orderings(seed=0):
     return np.random.default_rng(seed).permuted(np.tile(np.arange(SHAPE[1]), (SHAPE[0], 1)), axis=1)
 
 
-def keep(key="a", made=0):
-    return _cache.cached(key, *SHAPE, lambda: orderings(made))
+def stored_orderings(key="a", seed=0):
+    return _cache.cached(key, *SHAPE, lambda: orderings(seed))
 
 
 def flip_a_bit(path):
@@ -70,11 +70,11 @@ def flip_a_bit(path):
 
 
 def replace_by_another_key(path):
-    keep("b", made=1)
+    stored_orderings("b", seed=1)
     path.with_name("b" + _cache.SUFFIX).replace(path)
 
 
-def write_no_permutations(path):
+def write_invalid_permutations(path):
     wrong = np.zeros(SHAPE, dtype=np.uint8)
     np.savez(path, orderings=wrong, digest=_cache._digest("a", wrong))
 
@@ -93,90 +93,92 @@ DAMAGES = {
     "of another key": replace_by_another_key,
     "of another shape": lambda path: np.savez(path, orderings=orderings()[:5].astype(np.uint8), digest="0"),
     "without a digest": lambda path: np.savez(path, orderings=orderings(2).astype(np.uint8)),
-    "not permutations": write_no_permutations,
+    "not permutations": write_invalid_permutations,
     "pickled": lambda path: np.savez(path, orderings=np.array([{}], dtype=object), digest="0"),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_what_is_damaged_or_foreign_is_computed_again(place, damage):
-    keep()
-    path = place / ("a" + _cache.SUFFIX)
+def test_invalid_files_are_recomputed(cache_folder, damage):
+    stored_orderings()
+    path = cache_folder / ("a" + _cache.SUFFIX)
     damage(path)
     assert [entry.is_valid for entry in _cache.entries() if entry.key == "a"] == [False]
-    np.testing.assert_array_equal(keep(), orderings())
+    np.testing.assert_array_equal(stored_orderings(), orderings())
     assert [entry.is_valid for entry in _cache.entries() if entry.key == "a"] == [True]
 
 
-def test_what_is_kept_is_used(place):
-    keep()
+def test_stored_orderings_are_used(cache_folder):
+    stored_orderings()
     np.testing.assert_array_equal(_cache.cached("a", *SHAPE, lambda: orderings(1)), orderings())
 
 
-def work(place, barrier):
-    os.environ[_cache.VARIABLE] = place
+def work(cache_folder, barrier):
+    os.environ[_cache.VARIABLE] = cache_folder
     barrier.wait()
     for _ in range(30):
-        if not np.array_equal(keep(), orderings()):
+        if not np.array_equal(stored_orderings(), orderings()):
             raise AssertionError("read something else")
         (_cache.folder() / ("a" + _cache.SUFFIX)).unlink(missing_ok=True)
 
 
-def test_processes_share_the_cache(place):
+def test_processes_share_the_cache(cache_folder):
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(3)
-    workers = [context.Process(target=work, args=(str(place), barrier)) for _ in range(3)]
+    workers = [context.Process(target=work, args=(str(cache_folder), barrier)) for _ in range(3)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0, 0]
-    assert [path.name for path in place.iterdir() if path.suffix == ".tmp"] == []
+    assert [path.name for path in cache_folder.iterdir() if path.suffix == ".tmp"] == []
 
 
-def test_a_folder_that_cannot_be_written_to_is_told_and_costs_nothing_else(place, monkeypatch):
-    blocked = place / "file"
+def test_an_unwritable_folder_is_reported_and_does_not_change_the_result(cache_folder, monkeypatch):
+    blocked = cache_folder / "file"
     blocked.write_text("not a folder")
     monkeypatch.setenv(_cache.VARIABLE, str(blocked / "cache"))
-    with pytest.warns(RuntimeWarning, match="cannot keep designs in .*SHARPLEY_CACHE_DIR"):
-        np.testing.assert_array_equal(keep(), orderings())
+    with pytest.warns(
+        RuntimeWarning, match="cannot store orderings in .*recomputed; set SHARPLEY_CACHE_DIR to another folder"
+    ):
+        np.testing.assert_array_equal(stored_orderings(), orderings())
 
 
-def test_an_interrupted_computation_leaves_nothing_behind(place):
+def test_an_interrupted_computation_leaves_nothing_behind(cache_folder):
     def interrupted():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         _cache.cached("a", *SHAPE, interrupted)
-    assert list(place.iterdir()) == []
+    assert list(cache_folder.iterdir()) == []
 
 
-def test_clearing_removes_all_and_only_what_is_kept(place):
-    keep("a")
-    keep("b", made=1)
-    (place / "notes.txt").write_text("mine")
+def test_clearing_removes_all_stored_orderings_and_nothing_else(cache_folder):
+    stored_orderings("a")
+    stored_orderings("b", seed=1)
+    (cache_folder / "notes.txt").write_text("mine")
     assert {(entry.key, entry.n, entry.d) for entry in _cache.entries()} == {("a", *SHAPE), ("b", *SHAPE)}
     assert _cache.clear() == 2
-    assert [path.name for path in place.iterdir()] == ["notes.txt"]
+    assert [path.name for path in cache_folder.iterdir()] == ["notes.txt"]
 
 
-def test_the_users_folder_is_the_default(monkeypatch, tmp_path):
+def test_the_users_cache_folder_is_the_default(monkeypatch, tmp_path):
     monkeypatch.delenv(_cache.VARIABLE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert "sharpley" in str(_cache.folder())
 
 
-def test_reading_warns_of_nothing(place):
-    keep()
+def test_reading_does_not_warn(cache_folder):
+    stored_orderings()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        keep()
+        stored_orderings()
 
 
-def test_no_flipped_bit_is_trusted_or_fatal(place):
-    """Every byte near both ends of the archive, where its structure is, and some of the content."""
-    keep()
-    path = place / ("a" + _cache.SUFFIX)
+def test_flipped_bits_are_detected_and_harmless(cache_folder):
+    """Bits of every byte near both ends of the archive, where its structure is, and of some of its content."""
+    stored_orderings()
+    path = cache_folder / ("a" + _cache.SUFFIX)
     whole = path.read_bytes()
     at_ends = [*range(120), *range(len(whole) - 400, len(whole))]
     for at in [*at_ends, *range(120, len(whole) - 400, 97)]:
@@ -188,8 +190,8 @@ def test_no_flipped_bit_is_trusted_or_fatal(place):
             assert found is None or np.array_equal(found, orderings())
 
 
-def test_files_that_vanish_while_they_are_listed_are_skipped(place, monkeypatch):
-    keep()
+def test_files_that_vanish_while_they_are_listed_are_skipped(cache_folder, monkeypatch):
+    stored_orderings()
     read = _cache._read
 
     def read_and_remove(path, *arguments):
@@ -201,19 +203,19 @@ def test_files_that_vanish_while_they_are_listed_are_skipped(place, monkeypatch)
     assert list(_cache.entries()) == []
 
 
-def test_unfinished_files_are_removed(place, monkeypatch):
+def test_unfinished_files_are_removed(cache_folder, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(np, "savez_compressed", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            keep()
-    assert list(place.iterdir()) == []
-    (place / (".x" + _cache.UNFINISHED)).write_bytes(b"left by a crash")
+            stored_orderings()
+    assert list(cache_folder.iterdir()) == []
+    (cache_folder / (".x" + _cache.UNFINISHED_SUFFIX)).write_bytes(b"left by a crash")
     assert _cache.clear() == 1
 
 
-def test_home_is_expanded(monkeypatch):
+def test_the_home_folder_is_expanded(monkeypatch):
     monkeypatch.setenv(_cache.VARIABLE, "~/designs")
     assert "~" not in str(_cache.folder())

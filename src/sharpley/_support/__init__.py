@@ -1,1 +1,1 @@
-"""What every room needs and nobody else: array types, checks of arguments, files that are written whole, the cache."""
+"""Internal helpers shared by all subpackages: array types, checks of arguments, atomically written files, the cache."""

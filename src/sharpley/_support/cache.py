@@ -1,9 +1,10 @@
-"""Sets of orderings that are computed once and kept in the user's cache folder.
+"""Sets of orderings that are computed once and stored in the user's cache folder.
 
-A file holds the orderings, the key that they were computed for, and a digest of both. What does not match in
-every respect (cut off, damaged, of another version, copied from elsewhere) is computed again. Files are
-written under a temporary name and renamed, so other processes see a whole file or none.
-``SHARPLEY_CACHE_DIR`` names another folder; if it is empty, nothing is kept.
+A file is named after the key of its orderings and contains the orderings and a SHA-256 digest of key and orderings. A
+file that does not match in every respect (truncated, damaged, from another version, copied from elsewhere) is ignored
+and its orderings are recomputed. Files are written under a temporary name and then renamed, so that other processes
+see either a complete file or none. The environment variable ``SHARPLEY_CACHE_DIR`` selects another folder; if it is
+set to the empty string, nothing is stored.
 """
 
 from __future__ import annotations
@@ -25,22 +26,27 @@ from sharpley._support.typing import Orderings
 
 VARIABLE = "SHARPLEY_CACHE_DIR"
 SUFFIX = ".orderings.npz"
-UNFINISHED = ".orderings.tmp"
+UNFINISHED_SUFFIX = ".orderings.tmp"
 
 
 class Entry(NamedTuple):
-    """A file in the cache."""
+    """A file of orderings in the cache."""
 
     path: Path
     key: str
+    """Kind, version and settings of the orderings; the name of the file without its suffix."""
     n: int
+    """Number of orderings; 0 if the file is not valid."""
     d: int
+    """Number of players; 0 if the file is not valid."""
     n_bytes: int
+    """Size of the file in bytes."""
     is_valid: bool
+    """Whether the file is intact and its orderings belong to its key."""
 
 
 def folder() -> Path | None:
-    """Where files are kept; None if they are not."""
+    """Return the cache folder, or None if caching is turned off."""
     chosen = os.environ.get(VARIABLE)
     if chosen is not None:
         return Path(chosen).expanduser() if chosen else None
@@ -50,19 +56,33 @@ def folder() -> Path | None:
 
 
 def data_folder() -> Path | None:
-    """Where downloaded data sets are kept; None if they are not."""
+    """Return the folder of downloaded data sets, or None if caching is turned off."""
     place = folder()
     return None if place is None else place / "data"
 
 
 def data_files() -> list[Path]:
-    """Downloaded data sets, and what is left of downloads that were broken off."""
+    """Return the files of downloaded data sets, including the remains of interrupted downloads."""
     place = data_folder()
     return [] if place is None or not place.is_dir() else sorted(path for path in place.iterdir() if path.is_file())
 
 
 def cached(key: str, n: int, d: int, compute: Callable[[], Orderings]) -> Orderings:
-    """The (n, d) orderings kept under ``key``, or else those that ``compute`` returns, kept from now on; read-only."""
+    """Return the orderings stored under ``key``; compute and store them if there are none.
+
+    Parameters
+    ----------
+    key : str
+        Identifies the orderings; part of the file's name.
+    n, d : int
+        Expected number of orderings and of players.
+    compute : callable
+        Called without arguments if there is no valid file; returns the (n, d) orderings.
+
+    Returns
+    -------
+    (n, d) int, read-only
+    """
     place = folder()
     path = None if place is None else place / (key + SUFFIX)
     orderings = None if path is None else _read(path, key, n, d)
@@ -75,7 +95,7 @@ def cached(key: str, n: int, d: int, compute: Callable[[], Orderings]) -> Orderi
 
 
 def entries() -> Iterator[Entry]:
-    """All files of the cache, valid or not."""
+    """Yield an entry for each file of orderings in the cache, valid or not."""
     place = folder()
     for path in sorted(place.glob("*" + SUFFIX)) if place is not None else []:
         key = path.name.removesuffix(SUFFIX)
@@ -83,17 +103,20 @@ def entries() -> Iterator[Entry]:
         n, d = (0, 0) if orderings is None else orderings.shape
         try:
             n_bytes = path.stat().st_size
-        except FileNotFoundError:  # another process cleared it
+        except FileNotFoundError:  # another process removed it
             continue
         yield Entry(path, key, n, d, n_bytes, orderings is not None)
 
 
 def clear(*, data: bool = False) -> int:
-    """Remove all orderings, unfinished files too, and the data sets if wanted; return the number of files."""
+    """Remove all files of orderings, unfinished ones included; return the number of files removed.
+
+    With ``data=True``, downloaded data sets are removed as well.
+    """
     place = folder()
     if place is None:
         return 0
-    paths = [*place.glob("*" + SUFFIX), *place.glob(".*" + UNFINISHED), *(data_files() if data else ())]
+    paths = [*place.glob("*" + SUFFIX), *place.glob(".*" + UNFINISHED_SUFFIX), *(data_files() if data else ())]
     for path in paths:
         path.unlink(missing_ok=True)
     return len(paths)
@@ -105,11 +128,11 @@ def _digest(key: str, compact: NDArray[np.unsignedinteger]) -> str:
 
 
 def _read(path: Path, key: str, n: int | None = None, d: int | None = None) -> Orderings | None:
-    """The orderings in a file, or None if it is not there or not to be trusted."""
+    """Return the orderings in a file, (n, d), or None if the file is missing or not valid."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             compact, digest = archive["orderings"], str(archive["digest"])
-    except Exception:  # a damaged archive fails in a dozen ways, from zlib.error to MemoryError
+    except Exception:  # a damaged archive may raise nearly anything, from zlib.error to MemoryError
         return None
     if compact.ndim != 2 or compact.shape != (n or len(compact), d or compact.shape[1]):
         return None
@@ -121,9 +144,9 @@ def _read(path: Path, key: str, n: int | None = None, d: int | None = None) -> O
 
 
 def _write(path: Path, key: str, orderings: Orderings) -> None:
-    """Keep orderings; a folder that cannot be written to costs time later, not the result."""
+    """Store orderings; a folder that is not writable is reported by a warning, because the result is unaffected."""
     compact = orderings.astype(np.min_scalar_type(max(1, orderings.shape[1] - 1)))
-    temporary = path.with_name(f".{uuid.uuid4().hex}{UNFINISHED}")
+    temporary = path.with_name(f".{uuid.uuid4().hex}{UNFINISHED_SUFFIX}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("xb") as stream:
@@ -131,11 +154,11 @@ def _write(path: Path, key: str, orderings: Orderings) -> None:
         temporary.replace(path)
     except OSError as error:
         warnings.warn(
-            f"cannot keep designs in {path.parent} ({error.strerror or error}), they will be computed again; "
-            f"set {VARIABLE} to another folder, or to nothing to keep none",
+            f"cannot store orderings in {path.parent} ({error.strerror or error}), so they will be recomputed; "
+            f"set {VARIABLE} to another folder, or to the empty string to store none",
             RuntimeWarning,
             stacklevel=stacklevel_outside(),
         )
-    finally:  # it is still there if writing failed or was interrupted
+    finally:  # the temporary file still exists if writing failed or was interrupted
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Checks of arguments at the boundary: each error names the value and the fix."""
+"""Checks of arguments where users call the package: each error names the value that was given and the remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sharpley._support.typing import ArrayLike, Floats
 
 
 def check_count(name: str, value: Any, *, minimum: int) -> int:
-    """Return ``value`` as an int of at least ``minimum``."""
+    """Return ``value`` as an int; raise an error unless it is an integer of at least ``minimum``."""
     try:
         count = operator.index(value)
     except TypeError:
@@ -24,7 +24,7 @@ def check_count(name: str, value: Any, *, minimum: int) -> int:
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:
-    """Return ``value`` if it is one of ``choices``."""
+    """Return ``value``; raise an error that lists ``choices`` unless it is one of them."""
     if value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"unknown {name} {value!r}; choose one of {known}")
@@ -32,7 +32,7 @@ def check_choice(name: str, value: str, choices: Collection[str]) -> str:
 
 
 def stacklevel_outside() -> int:
-    """The ``stacklevel`` that makes a warning of the caller point at the first line outside this package."""
+    """Return the ``stacklevel`` with which a warning of the caller points at the first line outside this package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("sharpley."):
         frame, level = frame.f_back, level + 1
@@ -40,7 +40,7 @@ def stacklevel_outside() -> int:
 
 
 def check_weights(weights: ArrayLike, n: int) -> Floats:
-    """Return one finite weight for each of ``n`` orderings."""
+    """Return ``weights`` as float (n,); raise an error unless there is one finite weight for each of n orderings."""
     array = np.asarray(weights, dtype=np.float64)
     if array.shape != (n,):
         raise ValueError(f"weights must have shape ({n},), one for each ordering, got {array.shape}")

@@ -1,4 +1,4 @@
-"""Array types, named once."""
+"""Names of the array types that the package uses."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Floats: TypeAlias = NDArray[np.float64]
 """Any array of real numbers: points, weights, Gram matrices."""
 
 Codes: TypeAlias = NDArray[np.uint64]
-"""(n, words): one bit per pair of players, see ``_bits``."""
+"""(n, words): packed orderings, one bit per pair of players; see ``permutations._bits``."""
 
 Coalitions: TypeAlias = NDArray[np.bool_]
-"""(m, d): ``coalitions[i, p]`` tells whether player p is a member of coalition i."""
+"""(m, d): ``coalitions[i, p]`` is True if player p is a member of coalition i."""
 
 RNG: TypeAlias = "np.random.Generator | np.random.BitGenerator | np.random.SeedSequence | int | None"
-"""What ``rng=`` takes: anything that ``np.random.default_rng`` does."""
+"""What ``rng=`` accepts: any argument of ``np.random.default_rng``."""
 
 __all__ = ["RNG", "ArrayLike", "Coalitions", "Codes", "Floats", "Orderings", "Ranks"]

@@ -1,4 +1,4 @@
-"""Games whose Shapley values are known in closed form: for tests, teaching and benchmarks."""
+"""Games whose Shapley values have closed forms, for tests, teaching and benchmarks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sharpley._support.typing import RNG, ArrayLike, Coalitions, Floats
 @final
 @dataclass(frozen=True)
 class Airport:
-    """Share the cost of a runway: v(S) is the cost of the longest runway that anyone in S needs.
+    """The airport game, sharing the cost of a runway: v(S) = max_{i ∈ S} c_i, the cost of the longest runway needed.
 
     Parameters
     ----------
     costs : sequence of float
-        Cost of the runway that each player needs, at least 0.
+        Cost c_i ≥ 0 of the runway that each player needs, (d,).
 
     Examples
     --------
@@ -36,11 +36,14 @@ class Airport:
         return len(self.costs)
 
     def __call__(self, coalitions: Coalitions) -> Floats:
-        """Value of each coalition."""
+        """Return the value of each coalition, bool (m, d) -> float (m,)."""
         return np.asarray(np.where(coalitions, np.asarray(self.costs), 0.0).max(axis=1, initial=0.0))
 
     def shapley_values(self) -> Floats:
-        """Each further stretch of runway is shared equally by those who need it."""
+        """Return the exact Shapley values, (d,): each further stretch of runway is shared equally by those who need it.
+
+        With costs in ascending order and c_0 = 0, φ_i = Σ_{k≤i} (c_k − c_{k−1}) / (d − k + 1).
+        """
         costs = np.asarray(self.costs)
         order = np.argsort(costs)
         stretches = np.diff(costs[order], prepend=0.0)
@@ -52,12 +55,14 @@ class Airport:
 @final
 @dataclass(frozen=True)
 class Glove:
-    """A market of gloves: players hold one left or one right glove, v(S) is the number of pairs in S.
+    """The glove game: v(S) = min(l, r) if players in S have l left-hand and r right-hand gloves.
+
+    Each player has one glove, and the value of a coalition is its number of matching gloves.
 
     Parameters
     ----------
     left, right : int
-        Numbers of players with a left and with a right glove; the left ones come first.
+        Number of players with a left-hand and with a right-hand glove. Players with a left-hand glove come first.
 
     Examples
     --------
@@ -74,17 +79,21 @@ class Glove:
         return self.left + self.right
 
     def __call__(self, coalitions: Coalitions) -> Floats:
-        """Value of each coalition."""
+        """Return the value of each coalition, bool (m, d) -> float (m,)."""
         lefts = coalitions[:, : self.left].sum(axis=1)
         return np.minimum(lefts, coalitions[:, self.left :].sum(axis=1)).astype(np.float64)
 
     def shapley_values(self) -> Floats:
-        """A player adds a pair if the other glove is in excess among those before: a hypergeometric probability."""
+        """Return the exact Shapley values, (d,).
+
+        A player adds 1 if gloves of the other hand are in the majority among the players before it; the number of these
+        gloves has a hypergeometric distribution.
+        """
         return np.repeat([_excess(self.left, self.right), _excess(self.right, self.left)], [self.left, self.right])
 
 
 def _excess(mine: int, others: int) -> float:
-    """Mean over sizes s of P(fewer than s/2 of s random predecessors hold my glove)."""
+    """Return the mean over s = 0 .. d−1 of P(fewer than s/2 of s random predecessors have a glove of the same hand)."""
     d = mine + others
     if mine == 0:
         return 0.0
@@ -98,14 +107,14 @@ def _excess(mine: int, others: int) -> float:
 @final
 @dataclass(frozen=True)
 class WeightedVoting:
-    """A vote: v(S) is 1 if the weights in S reach the quota, else 0.
+    """A weighted voting game: v(S) = [Σ_{i ∈ S} w_i ≥ q], which is 1 for a winning coalition and 0 otherwise.
 
     Parameters
     ----------
     weights : sequence of int
-        Votes of each player, at least 0.
+        Number of votes w_i ≥ 0 of each player, (d,).
     quota : int
-        Votes needed to win, at least 1.
+        Number of votes q ≥ 1 needed to win.
 
     Examples
     --------
@@ -122,16 +131,19 @@ class WeightedVoting:
         return len(self.weights)
 
     def __call__(self, coalitions: Coalitions) -> Floats:
-        """Value of each coalition."""
+        """Return the value of each coalition, bool (m, d) -> float (m,)."""
         return (coalitions @ np.asarray(self.weights) >= self.quota).astype(np.float64)
 
     def shapley_values(self) -> Floats:
-        """Shapley–Shubik indices: coalitions without a player, counted by size and weight by dynamic programming."""
+        """Return the exact Shapley values (Shapley–Shubik power indices), (d,).
+
+        Dynamic programming counts the coalitions without a player by their size and their number of votes.
+        """
         return np.array([self._pivotal(player) for player in range(self.d)])
 
     def _pivotal(self, player: int) -> float:
-        """Probability that the player's vote turns a random queue's coalition into a winning one."""
-        counts = [[0] * self.quota for _ in range(self.d)]  # counts[size][weight] below the quota, exact integers
+        """Return the probability that the player turns the coalition of its predecessors into a winning one."""
+        counts = [[0] * self.quota for _ in range(self.d)]  # counts[size][votes] for votes < quota, exact integers
         counts[0][0] = 1
         for other, weight in enumerate(self.weights):
             if other == player:
@@ -146,14 +158,16 @@ class WeightedVoting:
 @final
 @dataclass(frozen=True)
 class UnanimitySum:
-    """A sum of interactions: v(S) = Σ_t coefficient_t · [all members of term t are in S].
+    """A sum of unanimity games: v(S) = Σ_t c_t [T_t ⊆ S].
 
-    Every game is such a sum. The order of an interaction is the number of its members.
+    Every game with v(∅) = 0 is such a sum. The order of the interaction T_t is its number of members.
 
     Parameters
     ----------
     members : (t, d) bool
+        Members of the coalition T_t of each term; at least one.
     coefficients : (t,) float
+        Coefficient c_t of each term.
 
     Examples
     --------
@@ -167,7 +181,19 @@ class UnanimitySum:
 
     @classmethod
     def random(cls, d: int, *, n_terms: int, max_order: int, rng: RNG = None) -> Self:
-        """Draw terms of order 1 .. ``max_order`` with standard normal coefficients."""
+        """Return a random sum of unanimity games with standard normal coefficients.
+
+        Parameters
+        ----------
+        d : int
+            Number of players, at least 1.
+        n_terms : int
+            Number of terms.
+        max_order : int
+            Largest order of an interaction; orders are uniform over 1 .. min(max_order, d).
+        rng : int, Generator, SeedSequence or None
+            Passed to ``np.random.default_rng``.
+        """
         d = check_count("d", d, minimum=1)
         generator = np.random.default_rng(rng)
         members = np.zeros((n_terms, d), dtype=bool)
@@ -182,10 +208,10 @@ class UnanimitySum:
         return int(self.members.shape[1])
 
     def __call__(self, coalitions: ArrayLike) -> Floats:
-        """Value of each coalition."""
+        """Return the value of each coalition, bool (m, d) -> float (m,)."""
         missing = ~np.asarray(coalitions, dtype=bool) @ self.members.T.astype(np.int64)
         return np.asarray((missing == 0) @ self.coefficients)
 
     def shapley_values(self) -> Floats:
-        """Each term is shared equally by its members."""
+        """Return the exact Shapley values, (d,): each coefficient is shared equally by the members of its term."""
         return np.asarray((self.coefficients / self.members.sum(axis=1)) @ self.members)

@@ -1,1 +1,1 @@
-"""Permutations: orderings, kernels between them, discrepancy and weights of samples, points on the sphere."""
+"""Orderings of players, kernels between them, discrepancy and quadrature weights, and points on the sphere."""

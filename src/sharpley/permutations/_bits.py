@@ -1,14 +1,13 @@
-"""Permutations as bit sets of ordered pairs, compiled.
+"""Orderings packed into bit sets, and their discordant pairs by popcount (compiled).
 
-One bit stands for each of the N = C(d, 2) pairs of players: whether the smaller one has entered before
-the larger one. Two orderings disagree on exactly the pairs whose bits differ, so the number of
-discordant pairs is a popcount of an exclusive or, 64 pairs at a time.
+An ordering is packed into N = C(d, 2) bits, one for each pair of players p > q: whether q enters before p. Two
+orderings disagree on exactly the pairs of players whose bits differ, so the number of discordant pairs is
+popcount(a XOR b), computed 64 bits at a time.
 
-Packing walks along the ordering with the bit set of the players that have entered so far. When player
-p enters, that set restricted to the players below p is p's row of bits. Rows are split at multiples of
-64 players: the whole words below are copied as they are, the rest (fewer than 64 bits) is appended bit
-to bit to the others of its kind. So nothing is ever shifted but that one rest, and less than one word
-is wasted.
+Packing walks along the ordering and maintains the bit set of the players that have entered so far. When player p
+enters, that set restricted to the players below p is p's row of bits. The row is split at the last multiple of 64
+players: the ⌊p/64⌋ whole words are copied as they are, and the remainder (fewer than 64 bits) is appended to the
+remainders of the other rows without a gap. Only the remainder is ever shifted, and less than one word is wasted.
 
 This module imports numba: import it inside functions only. Compiled code is cached on disk.
 """
@@ -23,7 +22,7 @@ from numba.extending import intrinsic
 
 from sharpley._support.typing import Codes, Floats, Orderings
 
-WORD = 64
+WORD = 64  # bits
 
 
 @intrinsic
@@ -36,14 +35,14 @@ def _popcount(typing_context: Any, word: Any) -> Any:
 
 @njit(cache=True)
 def _whole_words_below(player: int) -> int:
-    """Words of whole blocks of 64 players in the rows of players 0 .. player-1: Σ ⌊p/64⌋."""
+    """Number of whole words in the rows of players 0 .. player−1: Σ_{p < player} ⌊p/64⌋."""
     block, within = player >> 6, player & 63
     return 64 * (block * (block - 1) // 2) + block * within
 
 
 @njit(cache=True)
 def pack(orderings: Orderings) -> Codes:
-    """Bits of all pairs of players for each ordering: int (n, d) -> uint64 (n, ⌈N/64⌉ or so)."""
+    """Pack orderings, int (n, d), into one bit per pair of players: uint64 (n, words), words ≈ ⌈N/64⌉."""
     n, d = orderings.shape
     n_whole = _whole_words_below(d)
     n_rest = d * (d - 1) // 2 - n_whole * WORD
@@ -58,7 +57,7 @@ def pack(orderings: Orderings) -> Codes:
             first = _whole_words_below(p)
             for w in range(block):
                 codes[i, first + w] = entered[w]
-            # Rows of the rest: player `within` of each block has `within` bits.
+            # The remainder of player 64 · block + within has `within` bits: a whole block has Σ_{w<64} w = 64 · 63 / 2.
             start = block * (WORD * (WORD - 1) // 2) + within * (within - 1) // 2
             rest = entered[block] & ((one << np.uint64(within)) - one)
             word, shift = n_whole + (start >> 6), start & 63
@@ -71,8 +70,8 @@ def pack(orderings: Orderings) -> Codes:
 
 @njit(cache=True)
 def distance(a: Codes, i: int, b: Codes, j: int) -> int:
-    """Discordant pairs between ordering i of ``a`` and ordering j of ``b``."""
-    if a.shape[1] == 1:  # d ≤ 11: spares the set-up of the vectorised loop, 10 times its work
+    """Number of discordant pairs between ordering i of ``a`` and ordering j of ``b``, both packed."""
+    if a.shape[1] == 1:  # d ≤ 11: avoids the set-up of the vectorised loop, which costs 10 times the work itself
         return np.int64(_popcount(a[i, 0] ^ b[j, 0]))
     total = np.uint64(0)
     for w in range(a.shape[1]):
@@ -82,7 +81,7 @@ def distance(a: Codes, i: int, b: Codes, j: int) -> int:
 
 @njit(cache=True)
 def distances(a: Codes, b: Codes) -> np.ndarray:
-    """Discordant pairs between all orderings of two packed sets: int64 (n, m)."""
+    """Numbers of discordant pairs between all orderings of two packed sets: int64 (n, m)."""
     out = np.empty((a.shape[0], b.shape[0]), np.int64)
     for i in range(a.shape[0]):
         for j in range(b.shape[0]):
@@ -92,7 +91,7 @@ def distances(a: Codes, b: Codes) -> np.ndarray:
 
 @njit(cache=True)
 def table_product(codes: Codes, table: Floats, vector: Floats) -> Floats:
-    """K·vector for the symmetric matrix K_ij = table[distance(i, j)], which is never formed."""
+    """Return K · vector, (n,), for the symmetric matrix K_ij = table[distance(i, j)], which is never formed."""
     n = codes.shape[0]
     product = np.empty(n)
     for i in range(n):

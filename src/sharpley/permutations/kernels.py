@@ -1,14 +1,15 @@
-"""Kernels on permutations: how alike two orderings are, and the mean over all of them.
+"""Kernels between orderings, and their means over uniformly random orderings (Section 3 of the paper).
 
-Each kernel compares the *ranks* of the players, and is invariant when players are relabelled, so its mean
-over uniformly random permutations, E[K(σ, σ')], is one number for every σ: ``mean(d)``. With
-n_dis the number of discordant pairs and N = C(d, 2) the number of pairs,
+Each kernel compares the *ranks* σ of the players and is invariant under relabelling of the players. Its mean over
+uniformly random orderings, E[K(σ, σ')], is therefore the same for every σ: ``mean(d)``. With n_dis the number of
+discordant pairs and N = C(d, 2) the number of all pairs of players,
 
-- Mallows: K = exp(−λ n_dis / N), the paper's choice: universal, so it sees every function of an ordering;
+- Mallows: K = exp(−λ n_dis / N), the paper's choice. It is universal: its Hilbert space contains every function of an
+  ordering;
 - Kendall: K = 1 − 2 n_dis / N, the rank correlation τ;
 - Spearman: K = σᵀσ', the dot product of ranks 1 .. d.
 
-A kernel holds settings only and is frozen; the orderings are passed at the call.
+A kernel is a frozen object that holds settings only; orderings are passed to its methods.
 """
 
 from __future__ import annotations
@@ -23,62 +24,78 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_choice, check_count
 from sharpley._support.typing import ArrayLike, Floats, Orderings
-from sharpley.permutations.orderings import as_pair, discordant_pairs, ranks_of
+from sharpley.permutations.orderings import as_comparable, discordant_pairs, ranks_of
 
-MAX_TABLE = 2**22  # entries of a table of kernel values
+MAX_TABLE_ENTRIES = 2**22  # of a look-up table of kernel values: 32 MB
 
 
 class Kernel(ABC):
-    """Similarity of orderings, invariant under relabelling of the players.
+    """A positive semi-definite similarity of orderings, invariant under relabelling of the players.
 
-    A subclass defines ``_gram`` on checked orderings and ``mean``; that is enough for discrepancy,
-    quadrature weights and the greedy samplers.
+    Notes
+    -----
+    **Subclassing.** Define ``mean`` and ``_gram``; the latter is called with checked orderings. That is enough for
+    ``discrepancy``, ``quadrature_weights`` and the greedy samplers.
+
+    Examples
+    --------
+    A kernel that is 1 for equal orderings and 0 for all others, K(σ, σ') = [σ = σ']:
+
+    >>> from math import factorial
+    >>> class Identity(Kernel):
+    ...     def _gram(self, a, b):
+    ...         return (a[:, None] == b).all(axis=2).astype(float)
+    ...     def mean(self, d):
+    ...         return 1 / factorial(d)
+    >>> Identity().gram([[0, 1, 2]], [[0, 1, 2], [2, 1, 0]])
+    array([[1., 0.]])
     """
 
     def gram(self, a: ArrayLike, b: ArrayLike | None = None) -> Floats:
-        """Kernel values between two sets of orderings.
+        """Return the kernel values between two sets of orderings.
 
         Parameters
         ----------
-        a, b : (n, d) and (m, d) orderings
-            ``b=None`` compares ``a`` with itself.
+        a, b : (n, d) and (m, d) int
+            Orderings. ``b=None`` compares ``a`` with itself.
 
         Returns
         -------
         (n, m) float
+            K(a_i, b_j).
         """
-        return self._gram(*as_pair(a, b))
+        return self._gram(*as_comparable(a, b))
 
     @abstractmethod
     def _gram(self, a: Orderings, b: Orderings) -> Floats:
-        """Kernel values between checked orderings."""
+        """Return the kernel values between checked orderings: (n, d), (m, d) -> (n, m)."""
 
     @abstractmethod
     def mean(self, d: int) -> float:
-        """E[K(σ, σ')] over uniform σ', the same for every σ of d players."""
+        """Return E[K(σ, σ')] over uniformly random σ', which is the same for every ordering σ of d players."""
 
     def discordance_table(self, d: int) -> Floats | None:
-        """K for n_dis = 0 .. C(d, 2), or None if there is no such table of reasonable size.
+        """Return K as a function of n_dis = 0 .. C(d, 2), (C(d, 2) + 1,), or None if there is no such look-up table.
 
-        Where there is one, compiled code looks kernel values up in it, several times faster than ``gram``.
+        Where there is one, compiled code looks kernel values up in it, which is several times faster than ``gram``.
         """
         return None
 
 
 class DiscordanceKernel(Kernel):
-    """A kernel that depends on the number of discordant pairs alone."""
+    """A kernel that depends only on the number of discordant pairs."""
 
     @abstractmethod
     def _of_discordance(self, n_dis: NDArray[Any], d: int) -> Floats:
-        """Kernel values for numbers of discordant pairs."""
+        """Return the kernel values for numbers of discordant pairs, an array of the same shape."""
 
     def _gram(self, a: Orderings, b: Orderings) -> Floats:
         return self._of_discordance(discordant_pairs(a, b), a.shape[1])
 
     def discordance_table(self, d: int) -> Floats | None:
-        """K for n_dis = 0 .. C(d, 2); None beyond d = 2,896, where it would take more than 32 MB."""
+        """Return K for n_dis = 0 .. C(d, 2), or None if d > 2,896, where the table would exceed 32 MB."""
         n_pairs = comb(d, 2)
-        return self._of_discordance(np.arange(n_pairs + 1), d) if n_pairs < MAX_TABLE else None
+        return self._of_discordance(np.arange(n_pairs + 1), d) if n_pairs < MAX_TABLE_ENTRIES else None
 
 
 @final
@@ -89,8 +106,8 @@ class Mallows(DiscordanceKernel):
     Parameters
     ----------
     scale : float, default 4.0
-        λ ≥ 0. Near 0 only smooth functions are seen; large values tell all orderings apart. The paper
-        uses 4 throughout.
+        λ ≥ 0. Near 0 the kernel is sensitive to smooth functions only; with large values all orderings are
+        dissimilar. The paper uses 4 throughout.
 
     Examples
     --------
@@ -108,12 +125,12 @@ class Mallows(DiscordanceKernel):
         return np.asarray(np.exp(-self.scale / max(1, comb(d, 2)) * n_dis), dtype=np.float64)
 
     def mean(self, d: int) -> float:
-        """E[K] = Π_{j=1..d} (1 − q^j) / (j (1 − q)) with q = exp(−λ / C(d, 2))."""
+        """Return E[K] = Π_{j=1..d} (1 − q^j) / (j (1 − q)) with q = exp(−λ / C(d, 2))."""
         d = check_count("d", d, minimum=1)
         log_q = -self.scale / max(1, comb(d, 2))
         if log_q == 0.0:
             return 1.0
-        # For large d both differences are tiny: 1 − q^j comes from expm1, not from a subtraction.
+        # For large d, q is close to 1: computing 1 − q^j by expm1 avoids cancellation.
         j = np.arange(1, d + 1)
         return float(np.exp(np.log(np.expm1(j * log_q) / (j * np.expm1(log_q))).sum()))
 
@@ -121,20 +138,26 @@ class Mallows(DiscordanceKernel):
 @final
 @dataclass(frozen=True)
 class Kendall(DiscordanceKernel):
-    """The Kendall kernel K(σ, σ') = 1 − 2 n_dis(σ, σ') / C(d, 2), the rank correlation τ."""
+    """The Kendall kernel K(σ, σ') = 1 − 2 n_dis(σ, σ') / C(d, 2), the rank correlation τ.
+
+    Examples
+    --------
+    >>> Kendall().gram([[0, 1, 2]], [[0, 1, 2], [1, 0, 2], [2, 1, 0]]).round(4)
+    array([[ 1.    ,  0.3333, -1.    ]])
+    """
 
     def _of_discordance(self, n_dis: NDArray[Any], d: int) -> Floats:
-        if d == 1:  # no pairs: the feature map is empty, and so is its dot product
+        if d == 1:  # C(1, 2) = 0: the feature map is empty and its dot product is 0
             return np.zeros(n_dis.shape)
         return np.asarray(1.0 - 2.0 * n_dis / comb(d, 2), dtype=np.float64)
 
     def mean(self, d: int) -> float:
-        """E[K] = 0: every pair of players is as often concordant as discordant."""
+        """Return E[K] = 0: two players are as often concordant as discordant."""
         check_count("d", d, minimum=1)
         return 0.0
 
     def features(self, orderings: ArrayLike) -> Floats:
-        """Feature map Φ_τ: the signs of rank differences, (n, C(d, 2)), so that K = ΦΦᵀ."""
+        """Return the feature map Φ_τ, scaled signs of rank differences, (n, C(d, 2)), so that K = ΦΦᵀ."""
         ranks = ranks_of(orderings)
         first, second = np.triu_indices(ranks.shape[1], k=1)
         signs = np.where(ranks[:, first] > ranks[:, second], 1.0, -1.0)
@@ -144,18 +167,24 @@ class Kendall(DiscordanceKernel):
 @final
 @dataclass(frozen=True)
 class Spearman(Kernel):
-    """The Spearman kernel K(σ, σ') = σᵀσ', with ranks counted from 1."""
+    """The Spearman kernel K(σ, σ') = σᵀσ', with ranks counted from 1.
+
+    Examples
+    --------
+    >>> Spearman().gram([[0, 1, 2]], [[0, 1, 2], [1, 0, 2], [2, 1, 0]])
+    array([[14., 13., 10.]])
+    """
 
     def _gram(self, a: Orderings, b: Orderings) -> Floats:
         return self.features(a) @ self.features(b).T
 
     def mean(self, d: int) -> float:
-        """E[K] = d (d + 1)² / 4."""
+        """Return E[K] = d (d + 1)² / 4."""
         d = check_count("d", d, minimum=1)
         return d * (d + 1) ** 2 / 4
 
     def features(self, orderings: ArrayLike) -> Floats:
-        """Feature map Φ_ρ: the ranks 1 .. d themselves, (n, d), so that K = ΦΦᵀ."""
+        """Return the feature map Φ_ρ, the ranks 1 .. d themselves, (n, d), so that K = ΦΦᵀ."""
         return np.asarray(ranks_of(orderings) + 1.0, dtype=np.float64)
 
 
@@ -163,7 +192,13 @@ KERNELS: dict[str, type[Kernel]] = {"mallows": Mallows, "kendall": Kendall, "spe
 
 
 def kernel_by_name(name: str, scale: float | None = None) -> Kernel:
-    """Look a kernel up by name; ``scale`` is for Mallows only.
+    """Look up a kernel by name.
+
+    Parameters
+    ----------
+    name : {"mallows", "kendall", "spearman"}
+    scale : float, optional
+        λ of the Mallows kernel; the other kernels have no scale.
 
     Examples
     --------
@@ -174,7 +209,7 @@ def kernel_by_name(name: str, scale: float | None = None) -> Kernel:
     if scale is None:
         return KERNELS[name]()
     if name != "mallows":
-        raise ValueError(f"the {name} kernel has no scale; only mallows takes one")
+        raise ValueError(f"the {name} kernel has no scale, got {scale!r}; only mallows has one")
     return Mallows(scale)
 
 

@@ -1,15 +1,17 @@
 """Discrepancy of a weighted set of orderings, and the weights that minimise it.
 
-For a kernel K with constant mean e = E[K], the worst-case error of Σ_i w_i f(σ_i) over all f of norm 1 is
-the discrepancy (the paper's Equation 9),
+For a kernel K with constant mean e = E[K(σ, ·)], the worst-case error of the estimate Σ_i w_i f(σ_i) of a mean over
+all f of norm 1 is the discrepancy (the paper's Equation 8),
 
-    D² = E[K] − 2 Σ_i w_i e + wᵀKw = wᵀ(K − e)w + e (1 − Σw)²,
+    D² = E[K] − 2 Σ_i w_i E[K(σ_i, ·)] + Σ_ij w_i w_j K(σ_i, σ_j)
+       = e − 2 e Σ_i w_i + wᵀKw
+       = wᵀ(K − e)w + e (1 − Σ_i w_i)².
 
-the second form being the one computed: its terms do not cancel. It is minimised by w = e K⁻¹1 (Bayesian
-quadrature), or, among the weights that sum to 1, by K⁻¹1 / 1ᵀK⁻¹1.
+The last form is the one that is computed, because its terms do not cancel. D² is minimised by w = e K⁻¹1 (Bayesian
+quadrature, the paper's Equation 9) and, among the weights that sum to 1, by w = K⁻¹1 / 1ᵀK⁻¹1.
 
-The Gram matrix of n orderings is never held whole: compiled code goes through it value by value (kernels with
-a table over discordant pairs) or it is used block by block, so memory does not grow with n².
+The Gram matrix of n orderings is never stored as a whole. For kernels with a look-up table over discordant pairs,
+compiled code visits it entry by entry; for others it is computed block by block. Memory does not grow with n².
 """
 
 from __future__ import annotations
@@ -24,10 +26,10 @@ from sharpley._support.typing import ArrayLike, Floats, Orderings
 from sharpley.permutations.kernels import Kernel, Mallows
 from sharpley.permutations.orderings import as_orderings
 
-BLOCK_ELEMENTS = 2**20  # kernel values held at once: 8 MB, and as much again for pair counts
-DENSE_LIMIT = 1024  # up to here a Gram matrix is one such block, and is factorised
-CG_TOLERANCE = 1e-6  # leaves the discrepancy within 1e-5 of the least; tighter costs time for nothing
-RIDGE = 1e-10  # relative to the diagonal; keeps rank-deficient kernels (Kendall, Spearman) solvable
+MAX_BLOCK_ELEMENTS = 2**20  # kernel values in memory at once: 8 MB, and as much again for numbers of discordant pairs
+MAX_DENSE_ORDERINGS = 1024  # up to here the Gram matrix is a single block and is factorised
+CG_TOLERANCE = 1e-6  # yields a discrepancy within 1e-5 of the minimum; a tighter one costs time without any benefit
+RELATIVE_RIDGE = 1e-10  # times the diagonal; keeps rank-deficient Gram matrices (Kendall, Spearman) solvable
 
 
 def discrepancy(
@@ -36,24 +38,26 @@ def discrepancy(
     *,
     kernel: Kernel = Mallows(4.0),  # noqa: B008 (frozen)
 ) -> float:
-    """Worst-case quadrature error of a set of orderings: lower is better, 0 is exact.
+    """Return the worst-case quadrature error of a set of orderings: lower is better, 0 is exact.
 
     Parameters
     ----------
-    orderings : (n, d) orderings
+    orderings : (n, d) int
+        At least one ordering.
     weights : (n,) float, optional
-        Equal weights 1/n by default. They need not sum to 1.
+        Quadrature weights, 1/n each by default. They need not sum to 1.
     kernel : Kernel, default Mallows(4.0)
+        Defines the Hilbert space of functions over which the worst case is taken.
 
     Returns
     -------
     float
-        D(Π, w) ≥ 0: for every function f of an ordering, the error of its weighted mean is at most
-        D times the norm of f in the kernel's Hilbert space.
+        D(Π, w) ≥ 0 (the paper's Equation 8). For every function f of an ordering, the error of its weighted mean is
+        at most D · ‖f‖, with the norm of the kernel's Hilbert space.
 
     Notes
     -----
-    Memory is bounded whatever n. Time is O(n² d² / 64) for the Mallows and Kendall kernels.
+    Memory is bounded independently of n. Time is O(n² d² / 64) for the Mallows and Kendall kernels.
 
     Examples
     --------
@@ -77,17 +81,18 @@ def quadrature_weights(
     kernel: Kernel = Mallows(4.0),  # noqa: B008 (frozen)
     normalize: bool = True,
 ) -> Floats:
-    """Weights that minimise the discrepancy of given orderings.
+    """Return the weights that minimise the discrepancy of the given orderings.
 
     Parameters
     ----------
-    orderings : (n, d) orderings
-        Repeated orderings share the weight of one.
+    orderings : (n, d) int
+        At least one ordering. Repeated orderings share the weight of one.
     kernel : Kernel, default Mallows(4.0)
+        Kernel of the discrepancy.
     normalize : bool, default True
-        True: the best weights that sum to 1, K⁻¹1 / 1ᵀK⁻¹1, as in the paper's table; constants are
-        integrated exactly, so Shapley values stay efficient. False: the best weights of all,
-        E[K] K⁻¹1, as in the paper's Algorithm 1; their sum is below 1.
+        If True, return the best weights among those that sum to 1, K⁻¹1 / 1ᵀK⁻¹1, as in the paper's Table 4;
+        constants are integrated exactly, so Shapley values stay efficient. If False, return the unconstrained
+        optimum E[K] K⁻¹1 of the paper's Algorithm 1, whose sum is below 1.
 
     Returns
     -------
@@ -95,8 +100,8 @@ def quadrature_weights(
 
     Notes
     -----
-    Up to 1,024 distinct orderings the Gram matrix is factorised; beyond, conjugate gradients work with
-    parts of it, in bounded memory, and stop when the discrepancy is within 1e-5 of the least one.
+    Up to 1,024 distinct orderings the Gram matrix is factorised. For more, conjugate gradients use it block by block,
+    in bounded memory, and stop when the discrepancy is within 1e-5 of the minimum.
 
     Examples
     --------
@@ -113,23 +118,23 @@ def quadrature_weights(
 def _at_least_one(orderings: ArrayLike) -> Orderings:
     orderings = as_orderings(orderings)
     if len(orderings) == 0:
-        raise ValueError("orderings must have at least one row, got none")
+        raise ValueError("orderings must have at least one row, got 0 rows")
     return orderings
 
 
 def _upper_blocks(n: int) -> Iterator[tuple[slice, slice]]:
-    """Rectangles of at most BLOCK_ELEMENTS that cover the upper triangle of an n × n matrix.
+    """Yield blocks of at most MAX_BLOCK_ELEMENTS entries that cover the upper triangle of an n × n matrix.
 
-    Each starts on the diagonal or lies right of it; its mirror image covers the lower triangle.
+    Each block starts on the diagonal or lies to the right of it; its transpose covers the lower triangle.
     """
-    side = max(1, int(BLOCK_ELEMENTS**0.5))
-    for top in range(0, n, side):
-        for left in range(top, n, side):
-            yield slice(top, min(n, top + side)), slice(left, min(n, left + side))
+    side = max(1, int(MAX_BLOCK_ELEMENTS**0.5))
+    for row in range(0, n, side):
+        for column in range(row, n, side):
+            yield slice(row, min(n, row + side)), slice(column, min(n, column + side))
 
 
 def _centred_product(orderings: Orderings, vector: Floats, kernel: Kernel) -> Floats:
-    """(K − E[K]) times a vector, in bounded memory."""
+    """Return (K − E[K]) · vector, (n,), in bounded memory."""
     mean = kernel.mean(orderings.shape[1])
     table = kernel.discordance_table(orderings.shape[1])
     if table is not None:
@@ -146,11 +151,11 @@ def _centred_product(orderings: Orderings, vector: Floats, kernel: Kernel) -> Fl
 
 
 def _solve_ones(distinct: Orderings, kernel: Kernel) -> Floats:
-    """K⁻¹1 for distinct orderings."""
+    """Return K⁻¹1, (n,), for distinct orderings."""
     n = len(distinct)
     ones = np.ones(n)
-    ridge = RIDGE * float(kernel.gram(distinct[:1])[0, 0] or 1.0)
-    if n <= DENSE_LIMIT:
+    ridge = RELATIVE_RIDGE * float(kernel.gram(distinct[:1])[0, 0] or 1.0)
+    if n <= MAX_DENSE_ORDERINGS:
         from scipy.linalg import solve
 
         gram = kernel.gram(distinct)
@@ -168,8 +173,8 @@ def _solve_ones(distinct: Orderings, kernel: Kernel) -> Floats:
     solution, failed = cg(LinearOperator((n, n), matvec=product, dtype=float), ones, rtol=CG_TOLERANCE)
     if failed:
         warnings.warn(
-            f"quadrature weights of {n} orderings did not converge in {failed} iterations; "
-            "they are usable but not optimal",
+            f"the quadrature weights of {n} orderings did not converge in {failed} iterations; "
+            f"they are usable but not optimal; up to {MAX_DENSE_ORDERINGS:,} distinct orderings are solved directly",
             RuntimeWarning,
             stacklevel=stacklevel_outside(),
         )

@@ -1,9 +1,9 @@
 """Permutations as points on a sphere (Section 4 of the paper).
 
-The orderings of d players, seen as rank vectors, are the vertices of the permutohedron. Centred and scaled they
-lie on the unit sphere 𝕊^{d−2} inside the hyperplane Σx = 0 of ℝ^d. Going back, the vertex nearest to a point
-of the hyperplane is found by sorting: ``argsort`` of the point is the *ordering* of that vertex. The cells of nearest
-vertices have equal area, so uniform points give uniform permutations (the paper's Theorem 1).
+The rank vectors of d players are the vertices of the permutohedron. Centred and scaled to unit norm, they lie on the
+unit sphere 𝕊^{d−2} in the hyperplane Σ_j x_j = 0 of ℝ^d. Conversely, the vertex nearest to a point of the hyperplane
+(the paper's Equation 12) is found by sorting: ``argsort`` of the point is the *ordering* of that vertex. The Voronoi
+cells of the vertices have equal area, so uniform points yield uniform permutations (the paper's Theorem 1).
 
     uniform numbers --uniform_to_polar--> angles --polar_to_cartesian--> 𝕊^{d−2} ⊂ ℝ^{d−1}
                     --to_hyperplane--> ℝ^d --argsort--> orderings
@@ -19,9 +19,18 @@ from sharpley.permutations.orderings import ranks_of
 
 
 def hyperplane_basis(d: int) -> Floats:
-    """Orthonormal rows Û of the hyperplane Σx = 0 in ℝ^d: (d−1, d).
+    """Return an orthonormal basis Û of the hyperplane Σ_j x_j = 0 in ℝ^d, one basis vector per row.
 
     Row k is (1, …, 1, −k, 0, …, 0) / √(k(k+1)), with k leading ones.
+
+    Parameters
+    ----------
+    d : int
+        Number of players, at least 1.
+
+    Returns
+    -------
+    (d−1, d) float
 
     Examples
     --------
@@ -37,9 +46,24 @@ def hyperplane_basis(d: int) -> Floats:
 
 
 def to_hyperplane(points: ArrayLike) -> Floats:
-    """Embed points of ℝ^{d−1} in the hyperplane Σx = 0 of ℝ^d: x̃ = Ûᵀx, (n, d−1) -> (n, d).
+    """Embed points x of ℝ^{d−1} in the hyperplane Σ_j x̃_j = 0 of ℝ^d by x̃ = Ûᵀx.
 
-    Û is never formed: with y_k = x_k / √(k(k+1)) coordinate j of x̃ is Σ_{k>j} y_k − j y_j, a running sum.
+    Parameters
+    ----------
+    points : (n, d−1) float
+
+    Returns
+    -------
+    (n, d) float
+
+    Notes
+    -----
+    Û is never formed: with y_k = x_k / √(k(k+1)), coordinate j = 0 .. d−1 of x̃ is Σ_{k>j} y_k − j y_j, a running sum.
+
+    Examples
+    --------
+    >>> to_hyperplane([[1.0, 0.0]]).round(3)
+    array([[ 0.707, -0.707,  0.   ]])
     """
     x = np.asarray(points, dtype=np.float64)
     k = np.arange(1, x.shape[1] + 1)
@@ -51,14 +75,38 @@ def to_hyperplane(points: ArrayLike) -> Floats:
 
 
 def nearest_orderings(points: ArrayLike) -> Orderings:
-    """Ordering of the permutohedron's vertex nearest to each point of ℝ^{d−1}: (n, d−1) -> (n, d)."""
+    """Return the ordering of the vertex of the permutohedron that is nearest to each point (the paper's Equation 12).
+
+    Parameters
+    ----------
+    points : (n, d−1) float
+
+    Returns
+    -------
+    (n, d) int
+        Orderings.
+
+    Examples
+    --------
+    >>> nearest_orderings([[1.0, 0.0]])
+    array([[1, 2, 0]])
+    """
     return np.argsort(to_hyperplane(points), axis=1)
 
 
 def permutohedron(orderings: ArrayLike) -> Floats:
-    """Vertices A(σ) = (σ − μ) / √(d(d²−1)/12) on the unit sphere in ℝ^d: (n, d).
+    """Return the vertices A(σ) = (σ − μ) / √(d(d²−1)/12) of orderings on the unit sphere in ℝ^d.
 
-    A(σ)ᵀA(σ') is Spearman's rank correlation.
+    A(σ)ᵀA(σ') is Spearman's rank correlation. (The paper's Equation 11 prints ‖σ⁻¹‖ in the denominator, where it must
+    be ‖σ⁻¹ − μ‖ = √(d(d²−1)/12).)
+
+    Parameters
+    ----------
+    orderings : (n, d) int
+
+    Returns
+    -------
+    (n, d) float
 
     Examples
     --------
@@ -72,11 +120,28 @@ def permutohedron(orderings: ArrayLike) -> Floats:
 
 
 def uniform_to_polar(uniforms: ArrayLike) -> Floats:
-    """Angles of uniform points on the sphere from uniform numbers: (n, m) in [0, 1) -> (n, m).
+    """Map uniform numbers to the polar angles of uniform points on the sphere, by inverse CDFs.
 
-    The angles are independent. Angle j of m has density ∝ sin^{m−j} φ on [0, π], except the last, which is
-    uniform on [0, 2π). If φ has density ∝ sin^{ν−1} φ, then −√ν cot φ has Student's t distribution with ν degrees
-    of freedom, so the inverse CDF is closed: φ = π/2 + arctan(t_ν⁻¹(u) / √ν), without root finding.
+    Parameters
+    ----------
+    uniforms : (n, m) float
+        Numbers in [0, 1).
+
+    Returns
+    -------
+    (n, m) float
+        Angles in [0, π], the last one in [0, 2π).
+
+    Notes
+    -----
+    The angles are independent. Angle j of m has density ∝ sin^{m−j} φ on [0, π], except the last, which is uniform on
+    [0, 2π). If φ has density ∝ sin^{ν−1} φ, then −√ν cot φ has Student's t distribution with ν degrees of freedom, so
+    the inverse CDF has the closed form φ = π/2 + arctan(t_ν⁻¹(u) / √ν) and no root finding is needed.
+
+    Examples
+    --------
+    >>> uniform_to_polar([[0.5, 0.5]]).round(4)
+    array([[1.5708, 3.1416]])
     """
     u = np.asarray(uniforms, dtype=np.float64)
     angles = np.empty_like(u)
@@ -91,10 +156,23 @@ def uniform_to_polar(uniforms: ArrayLike) -> Floats:
 
 
 def polar_to_cartesian(angles: ArrayLike) -> Floats:
-    """Unit vectors with the given polar angles: (n, m) -> (n, m+1).
+    """Return the unit vectors with the given polar angles.
 
-    x_i = cos φ_i Π_{j<i} sin φ_j for i ≤ m, and the last coordinate is the product of all m sines. (The paper's
-    Algorithm 4 leaves out a cosine: its points are not on the sphere.)
+    x_i = cos φ_i Π_{j<i} sin φ_j for i = 1 .. m, and x_{m+1} = Π_{j≤m} sin φ_j. (The paper's Algorithm 4 omits the
+    cosine of the last angle, so that its points are not on the sphere.)
+
+    Parameters
+    ----------
+    angles : (n, m) float
+
+    Returns
+    -------
+    (n, m+1) float
+
+    Examples
+    --------
+    >>> polar_to_cartesian([[np.pi / 2, np.pi / 6]]).round(3)
+    array([[0.   , 0.866, 0.5  ]])
     """
     angles = np.asarray(angles, dtype=np.float64)
     points = np.ones((angles.shape[0], angles.shape[1] + 1))
@@ -104,19 +182,25 @@ def polar_to_cartesian(angles: ArrayLike) -> Floats:
 
 
 def dot_product_bounds(kendall: ArrayLike) -> tuple[Floats, Floats]:
-    """Limits of A(σ)ᵀA(σ') for two permutations with Kendall correlation K (the paper's Theorem 2).
+    """Return the bounds on A(σ)ᵀA(σ') for two permutations with Kendall correlation K (the paper's Theorem 2).
 
-    3K − 2 + 4((1−K)/2)^{3/2} ≤ A(σ)ᵀA(σ') + O(1/d) ≤ 3K + 2 − 4((1+K)/2)^{3/2}. In particular permutations from
+    3K − 2 + 4((1−K)/2)^{3/2} ≤ A(σ)ᵀA(σ') + O(1/d) ≤ 3K + 2 − 4((1+K)/2)^{3/2}. In particular, permutations from
     orthogonal points have K between −1/2 and 1/2 for large d.
 
     Parameters
     ----------
-    kendall : float or array
+    kendall : float or array of floats
         K in [−1, 1].
 
     Returns
     -------
-    lower, upper : float arrays of the same shape
+    lower, upper : float arrays of the same shape as ``kendall``
+
+    Examples
+    --------
+    >>> lower, upper = dot_product_bounds([-0.5, 0.5])
+    >>> lower.round(3), upper.round(3)
+    (array([-0.902,  0.   ]), array([0.   , 0.902]))
     """
     k = np.asarray(kendall, dtype=np.float64)
     lower = 3 * k - 2 + 4 * ((1 - k) / 2) ** 1.5

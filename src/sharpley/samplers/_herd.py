@@ -1,4 +1,7 @@
-"""The compiled loop of kernel herding. It imports numba: import it inside functions only."""
+"""The compiled loop of kernel herding: at each step, argmin_σ Σ_i K(σ, σ_i) over the candidates σ of that step.
+
+This module imports numba: import it inside functions only.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,23 @@ from sharpley.permutations._bits import distance
 
 @njit(cache=True)
 def herd(chosen: Codes, candidates: Codes, n_candidates: int, table: Floats) -> NDArray[np.int64]:
-    """Candidate with the smallest sum of kernel values to all chosen before it, at each step.
+    """Return, for each step, the candidate with the smallest sum of kernel values to all orderings chosen before it.
 
     Parameters
     ----------
-    chosen : (n, words)
-        Packed orderings of earlier blocks.
-    candidates : (steps · n_candidates, words)
-        Packed candidates of this block.
+    chosen : (n, words) uint64
+        Packed orderings that were chosen in earlier blocks.
+    candidates : (steps · n_candidates, words) uint64
+        Packed candidates of this block, step by step.
     n_candidates : int
-    table : (C(d, 2) + 1,)
+        Number of candidates at each step.
+    table : (C(d, 2) + 1,) float
         Kernel value for each number of discordant pairs.
+
+    Returns
+    -------
+    (steps,) int
+        Indices in 0 .. n_candidates−1.
     """
     steps = candidates.shape[0] // n_candidates
     picks = np.zeros(steps, np.int64)
@@ -30,7 +39,7 @@ def herd(chosen: Codes, candidates: Codes, n_candidates: int, table: Floats) -> 
     for step in range(steps):
         first = step * n_candidates
         sums[:] = 0.0
-        # Rows of `chosen` outside, candidates inside: the candidates stay in the cache.
+        # The inner loop runs over the candidates, which are few enough to stay in the processor's cache.
         for i in range(chosen.shape[0]):
             for c in range(n_candidates):
                 sums[c] += table[distance(chosen, i, candidates, first + c)]

@@ -1,13 +1,15 @@
-"""The compiled descent by adjacent transpositions. It imports numba: import it inside functions only.
+"""The compiled descent by adjacent transpositions.
 
-Swapping the players a and b that enter one after the other changes the number of discordant pairs to every
-other ordering by one: down where the other ordering has them the other way round, up elsewhere. So with S(m)
-the kernel value at m discordant pairs, the change of Σ_j S(m_j) is
+Let players a and b enter one directly after the other. Swapping them changes the number m_j of discordant pairs with
+every other ordering j by one: it decreases if b enters before a in ordering j, and increases otherwise. With S(m) the
+kernel value at m discordant pairs, the change of Σ_j S(m_j) is
 
     Σ_j up(m_j) + Σ_{j: rank_j(a) > rank_j(b)} gain(m_j),   up(m) = S(m+1) − S(m),   gain(m) = S(m−1) − S(m+1),
 
-one masked sum over the other orderings. Kernel values are whole numbers held as floats: their sums are exact in any
-order, so the result does not depend on how a processor vectorises them.
+one masked sum over the other orderings. Kernel values are integers stored as floats. Their sums are exact in any order
+of summation, so the result does not depend on how the processor vectorises them.
+
+This module imports numba: import it inside functions only.
 """
 
 from __future__ import annotations
@@ -17,10 +19,10 @@ from numba import njit
 
 from sharpley.permutations import _bits
 
-SWAP_WORK = 4  # of a swap for each other ordering, compared with one comparison of players
+SWAP_WORK = 4  # cost of a swap per other ordering, in comparisons of two players
 
 
-@njit(cache=True, fastmath=True)  # sums of whole numbers below 2^53: reordering them changes nothing
+@njit(cache=True, fastmath=True)  # safe: sums of integers below 2^53 are exact in any order
 def _masked_sum(gains, ranks_a, ranks_b, n):
     total = 0.0
     for j in range(n):
@@ -36,7 +38,7 @@ def _count_swap(discordant, ranks_a, ranks_b, n):
 
 @njit(cache=True)
 def _look_up(discordant, up, gain, gains, n, i):
-    """Fill in the gains of swaps towards each other ordering, and return the sum of ``up``; ordering i is left out."""
+    """Set ``gains`` to gain(m_j) and return Σ_j up(m_j), both over the first n orderings except ordering i itself."""
     total = 0.0
     for j in range(n):
         gains[j] = gain[discordant[j]]
@@ -49,7 +51,10 @@ def _look_up(discordant, up, gain, gains, n, i):
 
 @njit(cache=True)
 def _descend(orderings, ranks, codes, i, n, up, gain, discordant, gains):
-    """Improve ordering i against the first n others until no adjacent transposition helps; return walks and swaps."""
+    """Improve ordering i with respect to the first n orderings until no adjacent transposition lowers the sum.
+
+    Return the number of walks along the ordering and the number of swaps.
+    """
     d = orderings.shape[1]
     for j in range(n):
         discordant[j] = _bits.distance(codes, i, codes, j)
@@ -76,21 +81,24 @@ def _descend(orderings, ranks, codes, i, n, up, gain, discordant, gains):
 
 @njit(cache=True)
 def sweep(orderings, ranks, up, gain, work):
-    """Improve one ordering after the other until nothing moves or the work is used up; change them in place.
+    """Improve one ordering after the other, in place, until none changes or the work is used up.
 
     Parameters
     ----------
     orderings : (n, d) int
+        Modified in place.
     ranks : (d, n) int
-        Player-major, so that the sums over other orderings run through contiguous memory.
+        Ranks of the players in each ordering, player-major, so that sums over orderings access contiguous memory.
+        Modified in place.
     up, gain : (C(d, 2) + 1,) float
+        Differences of the kernel values, see the module.
     work : int
-        Comparisons of players or words that may be made, checked after each ordering.
+        Maximum number of comparisons of players or words, checked after each ordering.
 
     Returns
     -------
     int
-        Sweeps made, the last one perhaps in part.
+        Number of sweeps, including the last one if it was interrupted.
     """
     n, d = orderings.shape
     codes = _bits.pack(orderings)
@@ -110,7 +118,10 @@ def sweep(orderings, ranks, up, gain, work):
 
 @njit(cache=True)
 def grow(orderings, ranks, up, gain):
-    """Improve each ordering against those before it only: every first part of the result is a sample of its own."""
+    """Improve each ordering, in place, with respect to the orderings before it only.
+
+    The first m orderings of the result are those of ``grow`` on the first m orderings, for every m.
+    """
     n = orderings.shape[0]
     codes = _bits.pack(orderings)
     discordant, gains = np.empty(n, np.int32), np.empty(n)

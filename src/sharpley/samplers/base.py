@@ -1,4 +1,9 @@
-"""What every sampler of permutations has in common."""
+"""The interface that all samplers of orderings share.
+
+A sampler produces orderings σ_1, σ_2, … with weights w_i, so that Σ_i w_i f(σ_i) estimates the mean 1/d! Σ_σ f(σ) of a
+function of an ordering. Every σ_i by itself is uniformly distributed over all d! orderings, hence the mean with equal
+weights is unbiased. Samplers differ in the dependence between the σ_i, which determines the variance.
+"""
 
 from __future__ import annotations
 
@@ -14,40 +19,45 @@ from sharpley.permutations.orderings import as_orderings
 
 
 class Sampler(ABC):
-    """A sequence of random orderings of d players, each of them uniformly distributed.
+    """A sequence of random orderings of d players, each of which is uniformly distributed.
 
-    Samplers work like the engines of ``scipy.stats.qmc``. ``random(n)`` continues the sequence where the
-    last call stopped, so ``random(5)`` twice gives what ``random(10)`` gives; ``reset`` goes back to its start.
+    Samplers work like the engines of ``scipy.stats.qmc``. ``random(n)`` continues the sequence after the last call, so
+    two calls of ``random(5)`` return the same orderings as ``random(10)``; ``reset`` goes back to the start.
 
     Parameters
     ----------
     d : int
         Number of players, at least 1.
     rng : int, Generator, SeedSequence or None
-        Normalised by ``np.random.default_rng``. A Generator is drawn from, not copied: the next sampler
-        made with the same Generator gives other orderings.
+        Passed to ``np.random.default_rng``. A Generator is used directly, not copied: the next sampler created with
+        the same Generator returns other orderings.
 
     Attributes
     ----------
     unit : int or None
-        Runs of ``unit`` orderings, counted from the start of the sequence, are independent of each other.
-        None: every ordering depends on those before it, and only ``spawn`` gives independent ones.
+        Length of the independent runs: runs of ``unit`` consecutive orderings, counted from the start of the sequence,
+        are independent of each other. None if every ordering depends on all orderings before it; only ``spawn`` yields
+        independent orderings then.
     step : int
-        Orderings that belong together, 2 for pairs: users of a sample take or drop them as a whole.
+        Number of consecutive orderings that belong together, 2 for antithetic pairs. A sample is to be extended or
+        truncated by whole steps.
 
     Notes
     -----
-    **Subclassing.** Define ``_random(n)`` for n ≥ 1. Settings are stored before ``super().__init__`` is
-    called. State of the sequence other than ``self._rng`` is set in ``_restart``. A complete sampler:
+    **Subclassing.** Define ``_random(n)`` for n ≥ 1. Store settings before ``super().__init__`` is called, and set the
+    state of the sequence other than ``self._rng`` in ``_restart``.
 
-    >>> class Shifts(Sampler):
-    ...     '''Random rotations of the identity.'''
+    Examples
+    --------
+    A complete sampler:
+
+    >>> class SortedKeys(Sampler):
+    ...     '''Independent uniform orderings, by sorting random keys.'''
     ...     unit = 1
     ...     def _random(self, n):
-    ...         shifts = self._rng.integers(self.d, size=(n, 1))
-    ...         return (np.arange(self.d) + shifts) % self.d
-    >>> Shifts(4, rng=0).random(2)
-    array([[3, 0, 1, 2],
+    ...         return np.argsort(self._rng.random((n, self.d)), axis=1)
+    >>> SortedKeys(4, rng=0).random(2)
+    array([[3, 2, 1, 0],
            [2, 3, 0, 1]])
     """
 
@@ -59,26 +69,32 @@ class Sampler(ABC):
         self._begin(np.random.default_rng(rng))
 
     def random(self, n: int = 1) -> Orderings:
-        """Return the next n orderings of the sequence, int (n, d)."""
+        """Return the next n ≥ 0 orderings of the sequence, int (n, d)."""
         n = check_count("n", n, minimum=0)
         return self._random(n) if n else np.empty((0, self.d), dtype=np.int64)
 
     def weights(self, orderings: ArrayLike) -> Floats:
-        """Quadrature weights of orderings drawn from this sampler, (n,), summing to 1."""
+        """Return the quadrature weights, (n,), of orderings drawn from this sampler, (n, d); they sum to 1."""
         n = len(as_orderings(orderings))
         return np.full(n, 1.0 / max(1, n))
 
     def spawn(self, k: int) -> list[Self]:
-        """Return k independent samplers with the same settings, as ``Generator.spawn`` does."""
+        """Return k independent samplers with the same settings, seeded by ``Generator.spawn``."""
         k = check_count("k", k, minimum=0)
         return [copy.copy(self)._begin(rng) for rng in self._rng.spawn(k)]
 
     def for_groups(self, size: int | None) -> Sampler:
-        """The nested sampler to draw independent groups from, of ``size`` orderings each if that is known."""
+        """Return the sampler whose sequence is to be split into independent groups of orderings.
+
+        Parameters
+        ----------
+        size : int or None
+            Number of orderings in each group; None if sampling may stop at any time.
+        """
         return self
 
     def reset(self) -> Self:
-        """Go back to the start of the sequence: the same orderings come again."""
+        """Go back to the start of the sequence, so that the same orderings are returned again; return the sampler."""
         return self._begin(copy.deepcopy(self._rng_at_start))
 
     def _begin(self, rng: np.random.Generator) -> Self:
@@ -88,12 +104,12 @@ class Sampler(ABC):
         return self
 
     def _restart(self) -> None:
-        """Forget what was drawn."""
+        """Set the state of the sequence to its start."""
         return
 
     @abstractmethod
     def _random(self, n: int) -> Orderings:
-        """Return the next n ≥ 1 orderings."""
+        """Return the next n ≥ 1 orderings, int64 (n, d)."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(d={self.d})"
@@ -102,32 +118,33 @@ class Sampler(ABC):
 class BlockSampler(Sampler):
     """A sampler that draws whole blocks of orderings.
 
-    What a call leaves of a block is kept for the next call, so that calls may stop anywhere.
+    The orderings of a block that a call does not use are saved for the next call, so that a call may end within a
+    block.
     """
 
     @property
     @abstractmethod
     def block_size(self) -> int:
-        """Orderings in a block."""
+        """Number of orderings in a block."""
 
     @abstractmethod
     def _blocks(self, count: int) -> Orderings:
         """Return the next ``count`` blocks, (count · block_size, d)."""
 
     def _restart(self) -> None:
-        self._left = np.empty((0, self.d), dtype=np.int64)
+        self._unused = np.empty((0, self.d), dtype=np.int64)
 
     def _random(self, n: int) -> Orderings:
-        missing = n - len(self._left)
-        orderings = self._left
+        missing = n - len(self._unused)
+        orderings = self._unused
         if missing > 0:
             fresh = self._blocks(-(-missing // self.block_size))
             orderings = np.concatenate([orderings, fresh]) if len(orderings) else fresh
-        self._left = orderings[n:].copy()
+        self._unused = orderings[n:].copy()
         return orderings[:n]
 
 
 def random_orderings(rng: np.random.Generator, n: int, d: int) -> Orderings:
-    """N independent uniform orderings, (n, d); row by row, so that calls can be split anywhere."""
+    """Draw n independent uniform orderings, (n, d), one after the other, so that split calls return the same ones."""
     orderings = np.tile(np.arange(d), (n, 1))
     return rng.permuted(orderings, axis=1, out=orderings)

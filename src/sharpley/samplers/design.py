@@ -1,4 +1,12 @@
-"""Permutation designs: sets of orderings that really minimise the Mallows discrepancy, as random samples."""
+"""Permutation designs: random samples of orderings that minimise the Mallows discrepancy directly.
+
+With equal weights, the squared discrepancy of n orderings (the paper's Equation 8) is
+
+    D² = 1/n² Σ_ij K(σ_i, σ_j) − E[K],   K(σ, σ') = exp(−λ n_dis(σ, σ') / C(d, 2)).
+
+A design is a set of orderings at a local minimum of this sum. Designs are not in the paper. ``minimise`` finds them,
+and a random relabelling of the players (``relabelling``) turns them into samples of which each ordering is uniform.
+"""
 
 from __future__ import annotations
 
@@ -15,31 +23,32 @@ from sharpley.samplers.relabelling import RelabelledSequence, random_labels
 
 @final
 class PermutationDesign(Sampler):
-    """Orderings as evenly spread as can be found, relabelled at random.
+    """Orderings that are spread as evenly as possible, relabelled at random.
 
-    Every call of ``random(n)`` gives a design made for n, with a relabelling of its own. So **designs of
-    different n are not nested**, and two calls are two independent samples, which together are less even than
-    one design of their joint size. With ``nested=True`` calls continue one sequence, as with other samplers,
-    of which every first part is less even than a design.
+    Every call of ``random(n)`` returns a design that was made for n orderings, with a relabelling of its own. Hence
+    **designs of different n are not nested**, and two calls return two independent samples, which together are less
+    even than one design of their total number of orderings. With ``nested=True`` calls continue one sequence, as with
+    other samplers; the first n orderings of the sequence are less even than a design of n orderings.
 
     Parameters
     ----------
     d : int
-        Number of players.
+        Number of players, at least 1.
     scale : float, default 4.0
-        Of the Mallows kernel whose discrepancy is minimised.
+        Scale λ of the Mallows kernel whose discrepancy is minimised.
     paired : bool, default False
         Whether each ordering is followed by its reverse.
     nested : bool, default False
-        Whether calls continue one sequence, chosen greedily.
+        Whether calls continue one sequence, which is chosen greedily.
     rng : int, Generator, SeedSequence or None
-        Relabels; the design itself does not depend on it.
+        Seed of the relabelling, passed to ``np.random.default_rng``; the design itself does not depend on it.
 
     Notes
     -----
-    Designs are computed once and kept in the user's cache folder (``sharpley cache``): about 0.2 s for 1,000
-    orderings of 10 players, 6 s for 200 players. Beyond 11,180 orderings of 10 players, or 2,500 of 200, they
-    come in blocks, each a design relabelled for itself. Nested sequences take O(n² d) time.
+    Designs are computed once and stored in the user's cache folder (``sharpley cache``). Finding one takes about 0.2 s
+    for 1,000 orderings of 10 players and 6 s for 200 players. Samples of more than 11,180 orderings of 10 players, or
+    2,500 orderings of 200 players, are made of blocks, each of which is a design with a relabelling of its own. Nested
+    sequences take O(n² d) time.
 
     Examples
     --------
@@ -48,7 +57,7 @@ class PermutationDesign(Sampler):
            [2, 1, 3, 4, 0]])
     """
 
-    step = 2  # below d/2 orderings designs are pairs, whether or not ``paired``
+    step = 2  # designs of fewer than d/2 orderings consist of antithetic pairs, whether or not ``paired``
 
     def __init__(
         self, d: int, *, scale: float = 4.0, paired: bool = False, nested: bool = False, rng: RNG = None
@@ -58,10 +67,17 @@ class PermutationDesign(Sampler):
         super().__init__(d, rng=rng)
 
     def for_groups(self, size: int | None) -> Sampler:
-        """Designs of equal size one after the other or, if no size is known, a nested sequence of pairs."""
+        """Return a sampler of independent designs of ``size`` orderings each, or a nested one if that is not known.
+
+        Parameters
+        ----------
+        size : int or None
+            Number of orderings in each group; None if sampling may stop at any time. The nested sequence is then made
+            of antithetic pairs.
+        """
         if self.nested:
             return self
-        if size is None:  # in pairs, which are the better nested sets on every model tried
+        if size is None:  # antithetic pairs were the better nested sets on every model that was tried
             return PermutationDesign(self.d, scale=self.scale, paired=True, nested=True, rng=self._rng)
         return DesignBlocks(self.d, size, scale=self.scale, paired=self.paired, rng=self._rng)
 
@@ -69,15 +85,15 @@ class PermutationDesign(Sampler):
         if self.nested:
             self._sequence = RelabelledSequence(self._rng, self.d, self._fixed)
 
-    def _fixed(self, size: int) -> Orderings:
-        return nested_design(self.d, size, self.scale, self.paired)
+    def _fixed(self, length: int) -> Orderings:
+        return nested_design(self.d, length, self.scale, self.paired)
 
     def _random(self, n: int) -> Orderings:
         if self.nested:
             return self._sequence.take(n)
         largest = largest_even(self.d)
-        sizes = [largest] * (n // largest) + ([n % largest] if n % largest else [])
-        return np.concatenate([_relabelled(self._rng, self.d, size, self.scale, self.paired) for size in sizes])
+        counts = [largest] * (n // largest) + ([n % largest] if n % largest else [])
+        return np.concatenate([_relabelled(self._rng, self.d, count, self.scale, self.paired) for count in counts])
 
     def __repr__(self) -> str:
         return f"PermutationDesign(d={self.d}, scale={self.scale:g}, paired={self.paired}, nested={self.nested})"
@@ -85,16 +101,20 @@ class PermutationDesign(Sampler):
 
 @final
 class DesignBlocks(BlockSampler):
-    """Independent designs of equal size, as one sequence.
+    """A sequence of independently relabelled designs with equal numbers of orderings.
 
     Parameters
     ----------
     d : int
+        Number of players, at least 1.
     size : int
-        Orderings in each design, rounded down to an even number; at least 2, an ordering and its reverse.
-    scale : float
-    paired : bool
+        Number of orderings in each design, rounded down to an even number; at least 2, one antithetic pair.
+    scale : float, default 4.0
+        Scale λ of the Mallows kernel whose discrepancy is minimised.
+    paired : bool, default False
+        Whether each ordering is followed by its reverse.
     rng : int, Generator, SeedSequence or None
+        Seed of the relabellings.
     """
 
     step = 2
@@ -106,12 +126,12 @@ class DesignBlocks(BlockSampler):
 
     @property
     def block_size(self) -> int:
-        """Orderings in a design."""
+        """Number of orderings in a design."""
         return self._size
 
     @property
     def unit(self) -> int:  # type: ignore[override]
-        """Designs are independent of each other."""
+        """Length of the independent runs: designs are independent of each other."""
         return self._size
 
     def _blocks(self, count: int) -> Orderings:
@@ -123,11 +143,14 @@ class DesignBlocks(BlockSampler):
 
 
 def largest_even(d: int) -> int:
-    """Orderings in one design at most, so that pairs are whole."""
+    """Return the largest even number of orderings in one design; an even number does not split antithetic pairs."""
     return max(2, largest_design(d) // 2 * 2)
 
 
 def _relabelled(rng: np.random.Generator, d: int, n: int, scale: float, paired: bool) -> Orderings:
-    """A design of n ≤ ``largest_even(d)`` orderings, freshly relabelled; if n is odd, the last pair is halved."""
+    """Return a design of n ≤ ``largest_even(d)`` orderings with a new relabelling, (n, d).
+
+    If ``paired`` and n is odd, the last ordering is without its reverse.
+    """
     fixed = design(d, n + n % 2 if paired else n, scale, paired)
     return np.asarray(random_labels(rng, d)[fixed[:n]])

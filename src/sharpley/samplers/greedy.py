@@ -1,16 +1,17 @@
-"""What herding and sequential Bayesian quadrature share: the best of a few random candidates, step by step.
+"""Greedy samplers, the common part of kernel herding and sequential Bayesian quadrature.
 
-Both choose the next ordering to lower the discrepancy of all chosen so far. The exact best is out of reach
-(d! choices), so each step draws ``n_candidates`` fresh uniform orderings and keeps the best of them, as in
-the paper. The first step has nothing to compare with and keeps its first candidate.
+Both choose the next ordering so as to minimise the discrepancy D² (the paper's Equation 8) of all orderings chosen so
+far. The exact minimum over d! orderings is out of reach, so each step draws ``n_candidates`` independent uniform
+orderings and keeps the best of them, as in the paper. The first step keeps its first candidate, because there is
+nothing to compare it with.
 
-Steps are worked off in blocks of fixed length: the candidates of a block are compared with everything chosen before
-it at once, which is what makes it fast. Blocks are counted from the start of the sequence, so results
-do not depend on how calls divide it.
+The steps are processed in blocks of fixed length: all candidates of a block are compared with all orderings chosen
+before it at once, which is what makes the samplers fast. Blocks are counted from the start of the sequence, so the
+result does not depend on how it is divided into calls.
 
-By default the candidates are those of one fixed seed, so that the sequence is found once, kept, and
-relabelled at random (see ``relabelling``). ``fresh=True`` draws candidates anew for every sample, as the
-paper does. Both are unbiased.
+By default the candidates come from one fixed seed, so that the sequence is computed once, cached on disk, and
+relabelled at random (see ``relabelling``). With ``fresh=True`` every sample draws new candidates, as in the paper. Both
+are unbiased.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from sharpley.permutations.kernels import KERNELS, Kernel, Mallows
 from sharpley.samplers.base import BlockSampler, random_orderings
 from sharpley.samplers.relabelling import RelabelledSequence
 
-VERSION = 1  # of the algorithms: files of other versions are not used
-SEED = 2022
+VERSION = 1  # of the algorithms; cached files of other versions are ignored
+SEED = 2022  # of the candidates unless ``fresh``
 
 
 class GreedySampler(BlockSampler):
-    """A sampler that keeps, at each step, the best of a few random candidates.
+    """A sampler that keeps the best of ``n_candidates`` random orderings at each step.
 
     Subclasses define ``block_size``, the number of steps in a block, and ``_choose``.
     """
@@ -51,15 +52,15 @@ class GreedySampler(BlockSampler):
             raise TypeError(f"kernel must be a Kernel such as Mallows(4.0), got {kernel!r}")
         self.kernel = kernel
         self.n_candidates = check_count("n_candidates", n_candidates, minimum=1)
-        # Other kernels may change under relabelling, and have no name to keep a sequence under.
+        # Other kernels may not be invariant under relabelling, and have no name under which to cache a sequence.
         self.fresh = bool(fresh) or type(kernel) not in KERNELS.values()
         super().__init__(d, rng=rng)
 
     @abstractmethod
     def _choose(self, candidates: Orderings) -> NDArray[np.int64]:
-        """Choose one of the candidates at each step of a block: (steps, n_candidates, d) -> (steps,).
+        """Choose one of the candidates at each step of a block: (steps, n_candidates, d) -> indices (steps,).
 
-        The choices are remembered for the blocks to come.
+        Implementations remember their choices for the blocks that follow.
         """
 
     def _restart(self) -> None:
@@ -67,8 +68,8 @@ class GreedySampler(BlockSampler):
         if not self.fresh:
             self._sequence = RelabelledSequence(self._rng, self.d, self._fixed)
 
-    def _fixed(self, size: int) -> Orderings:
-        return fixed_sequence(type(self), self.d, self.kernel, self.n_candidates, size)
+    def _fixed(self, length: int) -> Orderings:
+        return fixed_sequence(type(self), self.d, self.kernel, self.n_candidates, length)
 
     def _random(self, n: int) -> Orderings:
         return super()._random(n) if self.fresh else self._sequence.take(n)
@@ -88,11 +89,14 @@ class GreedySampler(BlockSampler):
 
 
 @lru_cache(maxsize=32)
-def fixed_sequence(make: type[GreedySampler], d: int, kernel: Kernel, n_candidates: int, size: int) -> Orderings:
-    """The first ``size`` orderings of the sequence with fixed candidates, kept on disk; read-only."""
-    key = f"{make.__name__}-v{VERSION}-d{d}-n{size}-{kernel}-of{n_candidates}"
+def fixed_sequence(make: type[GreedySampler], d: int, kernel: Kernel, n_candidates: int, length: int) -> Orderings:
+    """Return the first ``length`` orderings, (length, d), of the sequence with fixed candidates.
+
+    The sequence is cached on disk; the result is read-only.
+    """
+    key = f"{make.__name__}-v{VERSION}-d{d}-n{length}-{kernel}-of{n_candidates}"
 
     def compute() -> Orderings:
-        return make(d, kernel=kernel, n_candidates=n_candidates, fresh=True, rng=SEED).random(size)
+        return make(d, kernel=kernel, n_candidates=n_candidates, fresh=True, rng=SEED).random(length)
 
-    return _cache.cached(key, size, d, compute)
+    return _cache.cached(key, length, d, compute)

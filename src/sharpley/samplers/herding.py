@@ -1,7 +1,8 @@
-"""Kernel herding: orderings chosen one by one to fill the space of permutations evenly.
+"""Kernel herding: orderings chosen one by one so that they fill the space of permutations evenly.
 
-The paper's Equation 5 maximises E[K(σ, ·)] − 1/(n+1) Σ_i K(σ, σ_i). The first term is the same for every σ, so the
-next ordering is the one with the smallest Σ_i K(σ, σ_i).
+Given σ_1, …, σ_n, the next ordering maximises E[K(σ, ·)] − 1/(n+1) Σ_i K(σ, σ_i) (the paper's Equation 6). The first
+term is the same for every σ, so the next ordering is the one with the smallest Σ_i K(σ, σ_i) among the candidates. This
+is also the one that minimises the discrepancy of the n + 1 orderings with equal weights.
 """
 
 from __future__ import annotations
@@ -22,20 +23,23 @@ class KernelHerding(GreedySampler):
     Parameters
     ----------
     d : int
-        Number of players.
+        Number of players, at least 1.
     kernel : Kernel, default Mallows(4.0)
-        Mallows and Kendall are compared by bit sets; other kernels through their ``gram``, which is slower.
+        Kernel of the discrepancy. Mallows and Kendall are evaluated on bit sets, other kernels through ``gram``, which
+        is slower.
     n_candidates : int, default 25
-        Random orderings at each step, of which the best is kept.
+        Number of random orderings at each step, of which the best is kept.
     fresh : bool, default False
-        Whether every sample draws candidates of its own, as in the paper. By default the sequence is that of
-        one fixed seed, found once, kept in the user's cache folder and relabelled at random for each sample.
+        Whether every sample draws new candidates, as in the paper. By default the sequence comes from one fixed seed:
+        it is computed once, stored in the user's cache folder, and relabelled at random for each sample. Kernels other
+        than Mallows, Kendall and Spearman always use new candidates.
     rng : int, Generator, SeedSequence or None
+        Passed to ``np.random.default_rng``; the seed of the relabelling, or of the candidates if ``fresh``.
 
     Notes
     -----
-    n orderings take O(n² · n_candidates · d²/64) time, once, unless ``fresh``. Each ordering by itself is
-    uniform in both cases: relabelling makes it so, and fresh candidates do by symmetry.
+    n orderings take O(n² · n_candidates · d²/64) time, only once unless ``fresh``. Each ordering by itself is uniform
+    in both cases: by relabelling, or, with new candidates, by symmetry.
 
     Examples
     --------
@@ -48,7 +52,7 @@ class KernelHerding(GreedySampler):
 
     def _restart(self) -> None:
         super()._restart()
-        self._chosen: NDArray[Any] | None = None  # packed, or as they are for kernels without a table
+        self._chosen: NDArray[Any] | None = None  # packed, except for kernels without a look-up table
 
     def _choose(self, candidates: Orderings) -> NDArray[np.int64]:
         table = self.kernel.discordance_table(self.d)
@@ -68,7 +72,7 @@ class KernelHerding(GreedySampler):
         return picks
 
     def _choose_by_gram(self, candidates: Orderings) -> NDArray[np.int64]:
-        """Choose with any kernel: sums over earlier blocks at once, then step by step."""
+        """Choose with any kernel: add up kernel values to earlier blocks at once, then step by step."""
         sums: Floats = np.zeros(len(candidates))
         if self._chosen is not None:
             sums += self.kernel.gram(self._chosen, candidates).sum(axis=0)

@@ -1,18 +1,21 @@
-"""Sets of orderings with the lowest Mallows discrepancy that can be found: the designs.
+"""Search for designs: sets of orderings whose Mallows discrepancy is as low as possible.
 
-A design depends on d, n and its settings alone: its random start has a fixed seed, and its sums are exact. It becomes a
-random sample by relabelling, see ``relabelling``.
+With equal weights, minimising D² (the paper's Equation 8) is the same as minimising the energy Σ_ij K(σ_i, σ_j). A
+design depends only on d, n and its settings, because its random start has a fixed seed and its sums are exact. It
+becomes a random sample by relabelling, see ``relabelling``.
 
-**Start.** The directions of random orthonormal bases without their negatives (``Orthogonal``), which are far
-apart but not paired; below d orderings, and for nested sets, with the negatives. Below d/2 orderings designs are
-made of pairs throughout, which are exact for pairwise interactions: so few orderings cannot be even in any other way.
+**Start.** The directions of random orthonormal bases without their negatives (``Orthogonal``), which are far apart but
+not antithetic; for fewer than d orderings and for nested sets, the directions together with their negatives. Designs of
+fewer than d/2 orderings consist of antithetic pairs throughout, which are exact for interactions of two players; with
+this few orderings there is no better way of being even.
 
-**Descent.** Sweeps of improving adjacent transpositions (``_sweep``), first with four times the scale, then
-twice, then the scale asked for. The larger scales spread neighbours, which gets around poor local minima. Small
-designs are the best of up to 20 starts.
+**Descent.** Sweeps of improving adjacent transpositions (``_sweep``), first with four times the requested scale of the
+kernel, then with twice the scale, then with the scale itself. The larger scales separate close neighbours, which avoids
+poor local minima. Small designs are the best of up to 20 starts.
 
-**Limits.** The descent stops when the work is used up, which is counted, not timed. Beyond d = 2,896 there is no
-table of kernel values, and the start is left as it is. The choices are measured in ``benchmarks/designs.py``.
+**Limits.** The descent stops when its work is used up, which is counted in operations, not in seconds. If d > 2,896,
+there is no look-up table of kernel values, and the start is returned as it is. The study
+``sharpley_experiments.studies.designs`` measures these choices.
 """
 
 from __future__ import annotations
@@ -28,59 +31,62 @@ from sharpley.permutations.kernels import Mallows
 from sharpley.permutations.orderings import all_orderings, with_reverses
 from sharpley.samplers.orthogonal import Orthogonal
 
-VERSION = 1  # of the algorithm: files of other versions are not used
-SEED = 2022
-SCALES = (4.0, 2.0, 1.0)
-PAIRED_BELOW = 0.5  # times d
-WORK = 5 * 10**9  # comparisons for each scale: about two seconds
-WALKS = 4  # for each ordering that a first sweep needs, about
-CODE_BYTES = 2**28  # held at most as bit sets of pairs
-RESTARTS, RESTART_WORK = 20, 2 * 10**6  # starts at most, and n²d summed over them: some tenths of a second
-WORTH_KEEPING = 10**4  # n²d: below, computing is about as fast as reading a file
-WHOLE_NUMBERS = 2.0**36  # kernel values are rounded to 2^-36: sums of 2^16 of them stay exact
-ENUMERABLE = 7  # up to 5,040 orderings
+VERSION = 1  # of the algorithm; cached files of other versions are ignored
+SEED = 2022  # of the first start
+SCALE_FACTORS = (4.0, 2.0, 1.0)  # multiples of the requested scale, in the order of the sweeps
+MIN_UNPAIRED_FRACTION = 0.5  # of d: designs of fewer orderings consist of antithetic pairs
+MAX_COMPARISONS = 5 * 10**9  # of two players, for each scale: about two seconds
+WALKS_PER_ORDERING = 4  # that a first sweep needs, approximately
+MAX_CODE_BYTES = 2**28  # of the packed orderings
+MAX_RESTARTS = 20
+MAX_RESTART_WORK = 2 * 10**6  # n²d summed over the restarts: some tenths of a second
+MIN_CACHED_WORK = 10**4  # n²d: designs with less are computed about as fast as a file is read
+FIXED_POINT_ONE = 2.0**36  # kernel values are rounded to multiples of 2^−36: sums of 2^16 of them are exact
+MAX_PLAYERS_ENUMERATED = 7  # 5,040 orderings
 
 
 def largest_design(d: int) -> int:
-    """Orderings in a design at most, so that a first sweep fits the work and the bit sets fit the memory."""
-    return max(1, min(int((WORK / (WALKS * d)) ** 0.5), CODE_BYTES * 16 // d**2))
+    """Return the largest n for which a first sweep stays within the work and the packed orderings fit into memory."""
+    return max(1, min(int((MAX_COMPARISONS / (WALKS_PER_ORDERING * d)) ** 0.5), MAX_CODE_BYTES * 16 // d**2))
 
 
 @lru_cache(maxsize=32)
 def design(d: int, n: int, scale: float, paired: bool) -> Orderings:
-    """A design of n ≤ ``largest_design(d)`` orderings, (n, d), read-only; with ``paired``, n is even."""
-    if d <= ENUMERABLE and n >= factorial(d):  # the whole group has discrepancy 0: only the rest is to be chosen
+    """Return a design of n ≤ ``largest_design(d)`` orderings, (n, d), read-only; with ``paired``, n must be even."""
+    # All d! orderings together have discrepancy 0: copies of them leave only the remainder to be chosen.
+    if d <= MAX_PLAYERS_ENUMERATED and n >= factorial(d):
         copies, rest = divmod(n, factorial(d))
         parts = [np.tile(_whole_group(d), (copies, 1)), design(d, rest, scale, paired)]
         return _frozen(np.concatenate(parts))
     if n < 2:
         return _frozen(np.tile(np.arange(d), (n, 1)))
-    return _kept("design", d, n, scale, paired)
+    return _cached("design", d, n, scale, paired)
 
 
 @lru_cache(maxsize=32)
 def nested_design(d: int, n: int, scale: float, paired: bool) -> Orderings:
-    """Orderings of which every first part is as even as a greedy choice makes it, (n, d), read-only."""
-    return _kept("nested", d, n, scale, paired)
+    """Return orderings, (n, d), read-only, each of which is chosen greedily given those before it."""
+    return _cached("nested", d, n, scale, paired)
 
 
 def _whole_group(d: int) -> Orderings:
-    """All orderings, each followed by its reverse."""
+    """Return all d! orderings, each followed by its reverse."""
     everything = all_orderings(d)
     return everything if d == 1 else with_reverses(everything[everything[:, 0] < everything[:, -1]])
 
 
-def _kept(kind: str, d: int, n: int, scale: float, paired: bool) -> Orderings:
+def _cached(kind: str, d: int, n: int, scale: float, paired: bool) -> Orderings:
+    """Return a design from the cache on disk, or compute it; small designs are not stored."""
     compute = partial(minimised, kind, d, n, scale, paired)
-    if n * n * d < WORTH_KEEPING:
+    if n * n * d < MIN_CACHED_WORK:
         return _frozen(compute())
     variant = "paired" if paired else "plain"
     return _cache.cached(f"{kind}-v{VERSION}-d{d}-n{n}-scale{scale!r}-{variant}", n, d, compute)
 
 
 def minimised(kind: str, d: int, n: int, scale: float, paired: bool) -> Orderings:
-    """Find a design of kind "design" or "nested", whether or not one is kept."""
-    if kind == "design" and not paired and n < PAIRED_BELOW * d:
+    """Compute a design of kind "design" or "nested", (n, d), without using the cache."""
+    if kind == "design" and not paired and n < MIN_UNPAIRED_FRACTION * d:
         return minimised(kind, d, n + n % 2, scale, paired=True)[:n]
     descended = _nested if kind == "nested" else _best_of_restarts
     return with_reverses(descended(d, n // 2, scale, paired)) if paired else descended(d, n, scale, paired)
@@ -98,7 +104,7 @@ def _nested(d: int, n: int, scale: float, paired: bool) -> Orderings:
 
 def _best_of_restarts(d: int, n: int, scale: float, paired: bool) -> Orderings:
     with_negatives = n < d and not paired
-    restarts = 1 if n < d else max(1, min(RESTARTS, RESTART_WORK // (n * n * d)))
+    restarts = 1 if n < d else max(1, min(MAX_RESTARTS, MAX_RESTART_WORK // (n * n * d)))
     found = [_descend(_start(d, n, SEED + k, with_negatives=with_negatives), scale, paired) for k in range(restarts)]
     values = _whole_numbers(d, scale, paired)
     if restarts == 1 or values is None:
@@ -107,7 +113,7 @@ def _best_of_restarts(d: int, n: int, scale: float, paired: bool) -> Orderings:
 
 
 def _energy(orderings: Orderings, values: Floats) -> float:
-    """Sum of kernel values between all orderings: a whole number, so that ties are ties on every machine."""
+    """Return Σ_ij K(σ_i, σ_j), an integer, so that equal energies are equal on every machine."""
     from sharpley.permutations import _bits
 
     return float(_bits.table_product(_bits.pack(orderings), values, np.ones(len(orderings))).sum())
@@ -117,37 +123,40 @@ def _descend(orderings: Orderings, scale: float, paired: bool) -> Orderings:
     from sharpley.samplers._sweep import sweep
 
     ranks = _player_major(orderings)
-    for factor in SCALES:
+    for factor in SCALE_FACTORS:
         values = _whole_numbers(orderings.shape[1], factor * scale, paired)
         if values is not None:
-            sweep(orderings, ranks, *_differences(values), WORK)
+            sweep(orderings, ranks, *_differences(values), MAX_COMPARISONS)
     return orderings
 
 
 def _start(d: int, n: int, seed: int, *, with_negatives: bool) -> Orderings:
-    """The points of random orthonormal bases; those of fewer are the first of those of more."""
+    """Return the orderings of random orthonormal bases, (n, d); a smaller n returns the first of a larger n."""
     spherical = Orthogonal(d, rng=seed)
     return spherical.random(n).copy() if with_negatives else spherical.random(2 * n)[::2].copy()
 
 
 def _player_major(orderings: Orderings) -> np.ndarray:
+    """Return the ranks of the players in each ordering, (d, n)."""
     ranks = np.argsort(orderings, axis=1).T
     return np.ascontiguousarray(ranks, dtype=np.int16 if orderings.shape[1] < 2**15 else np.int32)
 
 
 def _whole_numbers(d: int, scale: float, paired: bool) -> Floats | None:
-    """Kernel values by discordant pairs; in pairs, an ordering meets both members of every other pair.
+    """Return the kernel values, rounded to integers, for each number of discordant pairs, (C(d, 2) + 1,).
 
-    None if there are too many players for a table; so many leave little to gain.
+    If ``paired``, an ordering is compared with both orderings of every other antithetic pair, so the values are
+    S(m) + S(N − m) with N = C(d, 2). The result is None if there are too many players for a look-up table; with that
+    many players there is little to gain.
     """
     values = Mallows(scale).discordance_table(d)
     if values is None:
         return None
-    return np.rint(WHOLE_NUMBERS * (values + values[::-1] if paired else values))
+    return np.rint(FIXED_POINT_ONE * (values + values[::-1] if paired else values))
 
 
 def _differences(values: Floats) -> tuple[Floats, Floats]:
-    """``up`` and ``gain`` of ``_sweep``."""
+    """Return the arrays ``up`` and ``gain`` of ``_sweep``, (C(d, 2) + 1,) each."""
     steps = np.diff(values)
     up, down = np.append(steps, 0.0), np.append(0.0, -steps)
     return up, down - up

@@ -1,9 +1,11 @@
-"""Independent orderings, and independent pairs of an ordering and its reverse.
+"""Independent orderings, and independent antithetic pairs of an ordering and its reverse.
 
-The plain estimator of a mean over permutations (the paper's Equation 3) has variance σ²/n. Taking each
-ordering together with its reverse gives (σ²/n)(1 + ρ), ρ being the correlation within a pair. For Shapley
-values of models ρ is usually well below 0: games whose interactions have order at most 2 are then estimated
-without error. It is not always so: in voting games ρ > 0, and pairs do worse than independent orderings.
+The plain estimator of a mean over orderings, 1/n Σ_i f(σ_i) with independent uniform σ_i (the paper's Equation 3), has
+variance σ²/n, where σ² = Var f(σ_i). With antithetic pairs, each ordering together with its reverse, the variance is
+(σ²/n)(1 + ρ), where ρ is the correlation of f within a pair (the paper's Equation 4, which prints σ for σ²). For
+Shapley values of models, ρ is usually well below 0; if all interactions of a game have order at most 2, then ρ = −1 and
+the estimate is exact. This is not always so: in voting games ρ > 0, and antithetic pairs do worse than independent
+orderings.
 """
 
 from __future__ import annotations
@@ -18,6 +20,13 @@ from sharpley.samplers.base import BlockSampler, Sampler, random_orderings
 @final
 class MonteCarlo(Sampler):
     """Independent uniform orderings.
+
+    Parameters
+    ----------
+    d : int
+        Number of players, at least 1.
+    rng : int, Generator, SeedSequence or None
+        Passed to ``np.random.default_rng``.
 
     Examples
     --------
@@ -34,7 +43,14 @@ class MonteCarlo(Sampler):
 
 @final
 class Antithetic(BlockSampler):
-    """Uniform orderings, each followed by its reverse (not by its inverse).
+    """Antithetic pairs: independent uniform orderings, each followed by its reverse (not by its inverse).
+
+    Parameters
+    ----------
+    d : int
+        Number of players, at least 1.
+    rng : int, Generator, SeedSequence or None
+        Passed to ``np.random.default_rng``.
 
     Examples
     --------

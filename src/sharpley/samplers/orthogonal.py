@@ -1,8 +1,10 @@
-"""Orthogonal spherical codes: blocks of orderings at right angles (the paper's Algorithm 3).
+"""Orthogonal spherical codes: blocks of orderings from orthogonal points on the sphere (the paper's Algorithm 3).
 
-A random orthonormal basis of ℝ^{d−1}, uniform over all of them, gives d−1 points of 𝕊^{d−2} that are as far apart as
-they can be, and their negatives as many again. Each single point is uniform on the sphere, so the nearest
-ordering is uniform over permutations; the negative of a point gives the reversed ordering.
+Let x_1, …, x_{d−1} be a random orthonormal basis of ℝ^{d−1}, uniformly (Haar) distributed. The 2(d−1) points ±x_i of
+𝕊^{d−2} are as far apart as possible: x_iᵀx_j = 0 for i ≠ j. They are mapped to the nearest orderings argsort(Ûᵀx_i)
+(``permutations.sphere``); the negative of a point yields the reversed ordering. Each point by itself is uniform on the
+sphere, so each ordering is uniform (the paper's Theorem 1), and the mean over blocks (Equation 14) is unbiased. Its
+variance is 1/n² times the sum of all covariances within blocks, which negative correlations make small.
 """
 
 from __future__ import annotations
@@ -16,25 +18,26 @@ from sharpley.permutations.orderings import with_reverses
 from sharpley.permutations.sphere import nearest_orderings
 from sharpley.samplers.base import BlockSampler
 
-MAX_ELEMENTS = 2**22  # of the matrix that is orthogonalised at once: 32 MB
+MAX_MATRIX_ELEMENTS = 2**22  # of the matrix that is orthogonalised at once: 32 MB
 
 
 @final
 class Orthogonal(BlockSampler):
-    """Blocks of 2(d−1) orderings from random orthonormal bases, each point followed by its negative.
+    """Blocks of 2(d−1) orderings from random orthonormal bases, each ordering followed by its reverse.
 
     Parameters
     ----------
     d : int
-        Number of players.
+        Number of players, at least 1.
     rng : int, Generator, SeedSequence or None
+        Passed to ``np.random.default_rng``.
 
     Notes
     -----
-    Beyond d = 2,049 a block would not fit into 32 MB; it then holds 2⌊2²² / (d−1)⌋ orderings, orthogonal
-    within the block.
+    If d > 2,049, a basis would not fit into 32 MB. A block then has 2⌊2²² / (d−1)⌋ orderings, from points that are
+    orthogonal within the block.
 
-    Any number of orderings may be drawn; a block that is not used up is a smaller set of orthogonal points.
+    Any number of orderings may be drawn; part of a block is a smaller set of orthogonal points.
 
     Examples
     --------
@@ -47,17 +50,17 @@ class Orthogonal(BlockSampler):
 
     @property
     def n_directions(self) -> int:
-        """Orthogonal directions in a block."""
-        return max(1, min(self.d - 1, MAX_ELEMENTS // max(1, self.d - 1)))
+        """Number of orthogonal directions in a block."""
+        return max(1, min(self.d - 1, MAX_MATRIX_ELEMENTS // max(1, self.d - 1)))
 
     @property
     def block_size(self) -> int:
-        """Orderings in a block: each direction and its negative."""
+        """Number of orderings in a block, two for each direction."""
         return 2 * self.n_directions
 
     @property
     def unit(self) -> int:  # type: ignore[override]
-        """Blocks are independent of each other."""
+        """Length of the independent runs: blocks are independent of each other."""
         return self.block_size
 
     def _blocks(self, count: int) -> Orderings:
@@ -69,12 +72,12 @@ class Orthogonal(BlockSampler):
 
 
 def random_directions(rng: np.random.Generator, k: int, dimension: int) -> Floats:
-    """K orthonormal vectors, uniform over all such sets: (k, dimension).
+    """Draw k orthonormal vectors, uniformly distributed over all such sets: (k, dimension).
 
-    Gram–Schmidt on Gaussian vectors, computed as a QR decomposition. LAPACK's signs depend on the data: without making
-    the diagonal of R positive, single vectors would not be uniform.
+    The vectors are those of Gram–Schmidt on Gaussian vectors, computed by a QR decomposition. LAPACK's signs depend on
+    the data: unless the diagonal of R is made positive, a single vector is not uniform on the sphere.
     """
-    if dimension == 0:  # d = 1: one ordering, no sphere
+    if dimension == 0:  # d = 1: there is one ordering and no sphere
         return np.empty((k, 0))
     q, r = np.linalg.qr(rng.standard_normal((k, dimension)).T)
     return np.asarray((q * np.copysign(1.0, np.diagonal(r))).T)

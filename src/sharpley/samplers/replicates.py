@@ -1,16 +1,18 @@
-"""Orderings in independent groups, so that a standard error can be had.
+"""Samples of orderings in independent groups, from which standard errors are estimated.
 
-The variance of a mean can be estimated only from independent parts. Single orderings (monte-carlo) and pairs
-(antithetic) are such parts. Longer dependent runs, blocks (orthogonal) or whole sequences (sobol, herding,
-sbq), are too few: their orderings are taken in turn from ``REPLICATES`` samplers that are independent of each
-other. A group is then what one of these samplers has drawn or, where its sequence falls into independent
-blocks, one such block.
+The variance of a mean can be estimated only from independent parts. With group means m_g of weight W_g, the mean is
+m = Σ_g W_g m_g, and its variance is estimated by Σ_g W_g² (m_g − m)² / (1 − Σ_g W_g²) (``coalitions.moments``). Single
+orderings (monte-carlo) and antithetic pairs (antithetic) are such parts. Longer dependent runs, whether blocks
+(orthogonal) or whole sequences (sobol, herding, sbq), would be too few. Their orderings are drawn in turn from
+``REPLICATES`` independent samplers instead; a group consists of the orderings of one of these samplers or, if its
+sequence is made of independent blocks, of one such block.
 
-Five replicates are the documented compromise. Each has only a fifth of the orderings, which costs accuracy
-with methods that converge faster than n^−1/2. With fewer, intervals explode: the 97.5% quantile of Student's
-t is 2.8 for five groups, 4.3 for three and 12.7 for two.
+Five replicates are the documented compromise. Each has only a fifth of the orderings, which costs accuracy with methods
+that converge faster than n^(−1/2). With fewer replicates, confidence intervals become much wider: the 97.5% quantile of
+Student's t is 2.8 for five groups, 4.3 for three and 12.7 for two.
 
-Orderings come in *steps* of one, or of a pair where the sampler pairs them, so that pairs are never split.
+Orderings are drawn in *steps* of one ordering, or of one antithetic pair if the sampler produces pairs, so that a pair
+is never split.
 
 Designs are made for their number of orderings: a fifth of all that are expected, so that five independent designs make
 up the whole.
@@ -26,22 +28,22 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Floats, Orderings
 from sharpley.samplers.base import Sampler
 
-REPLICATES = 5
+REPLICATES = 5  # independent samplers; see the compromise above
 
 
 class GroupedOrderings(NamedTuple):
     """Weighted orderings in independent groups."""
 
     orderings: Orderings
-    """(n, d)."""
+    """The sample, (n, d)."""
     weights: Floats
-    """(n,), quadrature weights that sum to 1."""
+    """Quadrature weights, (n,), that sum to 1."""
     groups: NDArray[np.int64]
-    """(n,), which independent group an ordering belongs to, counted from 0."""
+    """Number of the independent group to which each ordering belongs, (n,), counted from 0."""
 
 
 class GroupedSource:
-    """Steps of orderings from one sampler or, in turn, from independent copies of it.
+    """A source of steps of orderings, from one sampler or from independent copies of it in turn.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ class GroupedSource:
 
     @property
     def step(self) -> int:
-        """Orderings in a step."""
+        """Number of orderings in a step."""
         return self.sampler.step
 
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
@@ -76,7 +78,15 @@ class GroupedSource:
         return steps, turns
 
     def label(self, orderings: Orderings, streams: NDArray[np.int64]) -> GroupedOrderings:
-        """Weights and groups of the first n orderings taken, each with the stream that it came from."""
+        """Return weights and groups of the first n orderings.
+
+        Parameters
+        ----------
+        orderings : (n, d) int
+            The first n orderings returned by ``take``.
+        streams : (n,) int
+            The sampler that each ordering comes from, as returned by ``take``.
+        """
         n, unit = len(orderings), self.sampler.unit
         weights = np.full(n, 1.0 / n)
         groups = np.zeros(n, dtype=np.int64)
@@ -85,7 +95,10 @@ class GroupedSource:
             if unit is None and len(mine):
                 weights[mine] = len(mine) / n * self.sampler.weights(orderings[mine])
                 if not np.isclose(weights[mine].sum(), len(mine) / n):
-                    raise ValueError(f"the weights of {self.sampler!r} must sum to 1; use normalize=True")
+                    total = weights[mine].sum() * n / len(mine)
+                    raise ValueError(
+                        f"the weights of {self.sampler!r} sum to {total:.4g}, but must sum to 1; use normalize=True"
+                    )
             block = 0 if unit is None else np.arange(len(mine)) // unit
             groups[mine] = index + len(self._streams) * block
         return GroupedOrderings(orderings, weights, np.unique(groups, return_inverse=True)[1].reshape(-1))

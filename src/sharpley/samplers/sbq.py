@@ -1,13 +1,14 @@
-"""Sequential Bayesian quadrature: orderings with weights, chosen one by one (the paper's Algorithm 1).
+"""Sequential Bayesian quadrature: weighted orderings, chosen one by one (the paper's Algorithm 1).
 
-With the best weights, the squared discrepancy of a set is E[K] − E[K]² 1ᵀK⁻¹1. So each step keeps the candidate that
-raises 1ᵀK⁻¹1 most. For a candidate σ with kernel values y to the chosen ones, block inversion gives the gain
+With optimal weights w = E[K] K⁻¹1, the squared discrepancy of a set is E[K] − E[K]² 1ᵀK⁻¹1, the posterior variance of
+Bayesian quadrature (the paper's Equation 7 with the constant z = E[K] 1). Each step therefore keeps the candidate that
+increases 1ᵀK⁻¹1 most. For a candidate σ with kernel values y to the chosen orderings, block inversion gives the gain
 
     (1 − yᵀK⁻¹1)² / (K(σ, σ) − yᵀK⁻¹y).
 
-K is held as a Cholesky factor L that grows by a row at each step. With v = L⁻¹y and u = L⁻¹1 the gain is (1 −
-vᵀu)² / (K(σ, σ) − vᵀv), and the row to append is (v, s) with s² the denominator. One triangular solve gives v
-for all candidates of a block; each step then appends one entry to every v.
+K is stored as a Cholesky factor L, to which each step appends a row. With v = L⁻¹y and u = L⁻¹1 the gain is
+(1 − vᵀu)² / (K(σ, σ) − vᵀv), and the new row is (v, s), where s² is the denominator, a Schur complement. One triangular
+solve yields v for all candidates of a block; each step then appends one entry to every v.
 """
 
 from __future__ import annotations
@@ -22,35 +23,38 @@ from sharpley.permutations.kernels import Kernel, Mallows
 from sharpley.permutations.quadrature import quadrature_weights
 from sharpley.samplers.greedy import GreedySampler
 
-DEPENDENT = 1e-9  # of K(σ, σ): below this the candidate adds nothing but rounding to the factor
+MIN_RELATIVE_SCHUR = 1e-9  # times K(σ, σ): a candidate below this would add only rounding errors to the factor
 
 
 @final
 class SequentialBayesianQuadrature(GreedySampler):
-    """Orderings that greedily minimise the discrepancy with the best weights.
+    """Orderings that greedily minimise the discrepancy with optimal weights.
 
-    The orderings are to be used with ``weights(orderings)``, not with equal weights.
+    The orderings are meant to be used with ``weights(orderings)``, not with equal weights.
 
     Parameters
     ----------
     d : int
-        Number of players.
+        Number of players, at least 1.
     kernel : Kernel, default Mallows(4.0)
+        Kernel of the discrepancy.
     n_candidates : int, default 25
-        Random orderings at each step, of which the best is kept.
+        Number of random orderings at each step, of which the best is kept.
     fresh : bool, default False
-        Whether every sample draws candidates of its own, as in the paper. By default the sequence is that of
-        one fixed seed, found once, kept in the user's cache folder and relabelled at random for each sample.
+        Whether every sample draws new candidates, as in the paper. By default the sequence comes from one fixed seed:
+        it is computed once, stored in the user's cache folder, and relabelled at random for each sample. Kernels other
+        than Mallows, Kendall and Spearman always use new candidates.
     normalize : bool, default True
-        Whether ``weights`` sum to 1, as in the paper's table, or are those printed in its Algorithm 1, whose
-        sum is below 1 (0.73 at d = 10, n = 10), so that Shapley values do not add up.
+        If True, ``weights`` sum to 1, as in the paper's Table 4. If False, they are those of its Algorithm 1, whose sum
+        is below 1 (0.73 at d = 10, n = 10), so that Shapley values do not satisfy efficiency.
     rng : int, Generator, SeedSequence or None
+        Passed to ``np.random.default_rng``; the seed of the relabelling, or of the candidates if ``fresh``.
 
     Notes
     -----
-    n orderings take O(n³ · n_candidates) time and O(n²) memory for the factor, once, unless ``fresh``. An
-    ordering that repeats a chosen one, which is certain when n > d!, is kept out of the factor and shares the
-    weight of the first.
+    n orderings take O(n³ · n_candidates) time and O(n²) memory for the factor, only once unless ``fresh``. An ordering
+    that was chosen before, which must occur when n > d!, is excluded from the factor and shares the weight of its first
+    occurrence.
 
     Examples
     --------
@@ -60,7 +64,7 @@ class SequentialBayesianQuadrature(GreedySampler):
     array([0.349, 0.349, 0.302])
     """
 
-    # The candidates of a block are compared with each other, most of it in vain; a short block keeps that small.
+    # All candidates of a block are compared with each other, most of them needlessly; short blocks limit that cost.
     block_size = 8
 
     def __init__(
@@ -77,12 +81,12 @@ class SequentialBayesianQuadrature(GreedySampler):
         super().__init__(d, kernel=kernel, n_candidates=n_candidates, fresh=fresh, rng=rng)
 
     def weights(self, orderings: ArrayLike) -> Floats:
-        """Bayesian quadrature weights, (n,): see ``quadrature_weights``."""
+        """Return the Bayesian quadrature weights of orderings, (n, d) -> (n,); see ``quadrature_weights``."""
         return quadrature_weights(orderings, kernel=self.kernel, normalize=self.normalize)
 
     def _restart(self) -> None:
         super()._restart()
-        self._chosen = np.empty((0, self.d), dtype=np.int64)  # those in the factor
+        self._chosen = np.empty((0, self.d), dtype=np.int64)  # the orderings in the factor
         self._factor = np.empty((0, 0))
         self._ones = np.empty(0)  # u = L⁻¹1
 
@@ -98,7 +102,7 @@ class SequentialBayesianQuadrature(GreedySampler):
         u = np.concatenate([self._ones, np.zeros(steps)])
         residual = 1.0 - self._ones @ v[:n]
         schur = np.diagonal(between) - (v[:n] ** 2).sum(axis=0)
-        floor = DEPENDENT * between[0, 0]
+        floor = MIN_RELATIVE_SCHUR * between[0, 0]
 
         picks = np.zeros(steps, dtype=np.int64)
         kept: list[int] = []
@@ -118,7 +122,17 @@ class SequentialBayesianQuadrature(GreedySampler):
         return picks
 
     def _append(self, orderings: Orderings, columns: Floats, ones: Floats) -> None:
-        """Grow the factor by the rows Lᵀ has as ``columns``: column j is v of choice j, up to itself."""
+        """Append k rows to the factor.
+
+        Parameters
+        ----------
+        orderings : (k, d) int
+            The orderings that were chosen.
+        columns : (n + k, k) float
+            Column j is the new row n + j of L: the vector v of choice j, of which entries beyond n + j are ignored.
+        ones : (n + k,) float
+            u = L⁻¹1 of the enlarged factor.
+        """
         n, k = len(self._chosen), len(orderings)
         factor = np.zeros((n + k, n + k))
         factor[:n, :n] = self._factor
@@ -128,7 +142,7 @@ class SequentialBayesianQuadrature(GreedySampler):
 
 
 def best_gain(residual: Floats, schur: Floats, floor: float) -> int:
-    """Index of the largest gain residual² / schur; candidates with a Schur complement near 0 gain nothing."""
+    """Return the index of the largest gain residual² / schur; the gain is 0 where schur ≤ floor."""
     independent = schur > floor
     gains = np.where(independent, residual**2 / np.where(independent, schur, 1.0), 0.0)
     return int(np.argmax(gains))

@@ -1,8 +1,13 @@
-"""Sobol' points mapped to permutations over the sphere (the paper's Algorithm 4).
+"""Orderings from Sobol' points on the sphere (the paper's Algorithm 4).
 
-A scrambled Sobol' sequence in [0, 1)^{d−2} becomes the polar angles of points on 𝕊^{d−2} by inverse CDFs, and
-these the nearest orderings. Scrambling makes each point uniform, hence each ordering; without it the first
-point is a pole, and ties in its coordinates would be broken by index.
+A scrambled Sobol' sequence u in [0, 1)^{d−2} is mapped to polar angles φ_j = F_j⁻¹(u_j), these to points x on 𝕊^{d−2},
+and these to the nearest orderings argsort(Ûᵀx) (``permutations.sphere``). F_j is the CDF of the density ∝ sin^{d−2−j} φ
+on [0, π] for j < d−2; the last angle is 2π u_{d−2}. Scrambling makes each point uniform on the sphere, hence each
+ordering uniform (the paper's Theorem 1). Without it the first point is a pole, and ties between its coordinates would
+be broken by index.
+
+The angles are used in the order in which Algorithm 4 prints them; the authors' code has the reverse order. The sample
+therefore depends on how the players are labelled, and neither order is better on all data.
 """
 
 from __future__ import annotations
@@ -15,8 +20,8 @@ from sharpley._support.typing import RNG, Floats, Orderings
 from sharpley.permutations.sphere import nearest_orderings, polar_to_cartesian, uniform_to_polar
 from sharpley.samplers.base import Sampler
 
-MAX_DIMENSION = 21_201  # of the direction numbers in scipy.stats.qmc.Sobol
-CHUNK_ELEMENTS = 2**20  # bounds the working memory of the map
+MAX_DIMENSION = 21_201  # of scipy.stats.qmc.Sobol, which has direction numbers for no more
+MAX_CHUNK_ELEMENTS = 2**20  # coordinates of the points that are mapped at once; bounds the working memory
 
 
 @final
@@ -26,13 +31,14 @@ class Sobol(Sampler):
     Parameters
     ----------
     d : int
-        Number of players, at most 21,203: the sphere has d−2 angles.
+        Number of players, from 1 to 21,203; the Sobol' sequence has d−2 dimensions, one for each polar angle.
     rng : int, Generator, SeedSequence or None
-        Draws the scrambling.
+        Seed of the scrambling, passed to ``np.random.default_rng``.
 
     Notes
     -----
-    The balance of a Sobol' sequence is best at powers of two, but any n will do: nothing is dropped or rounded.
+    A Sobol' sequence is balanced best when n is a power of two, but n may be any number: no point is skipped and n is
+    not rounded.
 
     Examples
     --------
@@ -45,7 +51,7 @@ class Sobol(Sampler):
         super().__init__(d, rng=rng)
         if self.d - 2 > MAX_DIMENSION:
             raise ValueError(
-                f"a Sobol' sequence has at most {MAX_DIMENSION:,} dimensions, so d is at most "
+                f"a Sobol' sequence has at most {MAX_DIMENSION:,} dimensions, so d must be at most "
                 f"{MAX_DIMENSION + 2:,}, got {self.d:,}; use method 'orthogonal' or 'antithetic'"
             )
 
@@ -53,7 +59,7 @@ class Sobol(Sampler):
         self._engine: Any = None
 
     def _random(self, n: int) -> Orderings:
-        rows = max(1, CHUNK_ELEMENTS // self.d)
+        rows = max(1, MAX_CHUNK_ELEMENTS // self.d)
         orderings = np.empty((n, self.d), dtype=np.int64)
         for start in range(0, n, rows):
             chunk = orderings[start : start + rows]
@@ -61,15 +67,15 @@ class Sobol(Sampler):
         return orderings
 
     def _uniforms(self, n: int) -> Floats:
-        """Return the next n points of the sequence, (n, max(1, d−2))."""
+        """Return the next n points of the Sobol' sequence, (n, max(1, d−2))."""
         if self._engine is not None:
             return np.asarray(self._engine.random(n))
         from scipy.stats import qmc
 
-        # Seeded by a draw: scipy would spawn from a Generator, which restoring its state does not undo.
+        # Given a Generator, scipy would spawn from it, which restoring the Generator's state does not undo.
         seed = self._rng.integers(2**32, size=4)
         self._engine = qmc.Sobol(max(1, self.d - 2), scramble=True, rng=np.random.default_rng(seed))
-        # Starting with one point avoids scipy's warning about n that are not powers of two.
+        # Drawing one point first avoids scipy's warning about n that are not powers of two.
         return np.concatenate([self._engine.random(1), self._engine.random(n - 1)])
 
     def _sphere_points(self, uniforms: Floats) -> Floats:

@@ -33,12 +33,15 @@ LONGEST = 3  # players in a block that is exchanged
 SCHEDULES = ((1,), (2, 1), (4, 1), (4, 2, 1), (8, 4, 2, 1), (2,), (4,))
 
 
-def swept(orderings, schedule=minimise.SCALES, paired=False, scale=4.0):
+def swept(orderings, schedule=minimise.SCALE_FACTORS, paired=False, scale=4.0):
     orderings = orderings.copy()
     ranks = _player_major(orderings)
     for factor in schedule:
         sweep(
-            orderings, ranks, *_differences(_whole_numbers(orderings.shape[1], factor * scale, paired)), minimise.WORK
+            orderings,
+            ranks,
+            *_differences(_whole_numbers(orderings.shape[1], factor * scale, paired)),
+            minimise.MAX_COMPARISONS,
         )
     return with_reverses(orderings) if paired else orderings
 

@@ -1,1 +1,1 @@
-"""Tree ensembles as games, without a single call of ``predict``."""
+"""Tree ensembles as games that are evaluated without calling ``predict``."""

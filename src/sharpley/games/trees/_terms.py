@@ -1,7 +1,10 @@
-"""Compiled loops over the terms of a tree game. It imports numba: import it inside functions only.
+"""Compiled loops over the terms of a tree game.
 
-A term is a row of features: first those that must come from the explained row, then, from ``width`` on, those
-that must come from the background; each half is sorted and filled up with ``NONE``.
+A term w_t [A_t ⊆ S and B_t ∩ S = ∅] is stored as an array of 2 · ``width`` features: first those of A_t, which must
+come from the explained row, then, from index ``width`` on, those of B_t, which must come from the background row. Each
+half is sorted and padded with ``NO_FEATURE``. A term is *on* in a coalition S if the condition holds.
+
+This module imports numba: import it inside functions only.
 """
 
 from __future__ import annotations
@@ -9,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-NONE = 2**15 - 1
+NO_FEATURE = 2**15 - 1
 
-WALKS = 64  # walks at a time
+WALKS_PER_BLOCK = 64  # orderings that are walked along at once
 
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-"""A number whose 64 windows of six bits are all different: times 2^i, its highest six bits tell i."""
-PLACE = np.argsort([(0x03F79D71B4CB0A89 << i) % 2**64 >> 58 for i in range(64)])
+"""A number whose 64 windows of six bits are all different: the highest six bits of 2^i times it identify i."""
+BIT_INDEX = np.argsort([(0x03F79D71B4CB0A89 << i) % 2**64 >> 58 for i in range(64)])
 
 
 @njit(cache=True)
@@ -35,7 +38,7 @@ def _contains(features, feature):
 
 @njit(cache=True)
 def _insert(features, feature):
-    """Put a feature in its place; the last one is ``NONE``, as no path is longer than the row."""
+    """Insert a feature in sorted order; there is room, because no path has more than ``width`` splits."""
     k = len(features) - 1
     while k > 0 and features[k - 1] > feature:
         features[k] = features[k - 1]
@@ -45,20 +48,21 @@ def _insert(features, feature):
 
 @njit(cache=True)
 def collect_terms(tree, row, background, shares, width):
-    """Terms and their weights from one tree: (t, 2 · width) int16 and (t,) float.
+    """Return the terms of one tree and their weights, int16 (t, 2 · width) and float (t,).
 
-    Each background row is sent down the tree together with the explained row. Where the two disagree on a
-    feature that is not settled yet, both ways are gone: one settles the feature for the row, one for the background.
+    Each background row is sent down the tree together with the explained row. Where the two go to different children
+    and the feature has not been assigned yet, both branches are followed: one assigns the feature to the explained row,
+    the other to the background row.
     """
     left, right, feature, threshold, missing_left, value = tree
     terms = np.empty((64, 2 * width), np.int16)
     weights = np.empty(64)
     count = 0
     nodes = np.empty(width + 1, np.int32)
-    settled = np.empty((width + 1, 2 * width), np.int16)
+    assigned = np.empty((width + 1, 2 * width), np.int16)
     for b in range(background.shape[0]):
         nodes[0] = 0
-        settled[0] = NONE
+        assigned[0] = NO_FEATURE
         top = 1
         while top > 0:
             top -= 1
@@ -67,22 +71,22 @@ def collect_terms(tree, row, background, shares, width):
                 f = feature[node]
                 of_row = _goes_left(row[f], threshold[node], missing_left[node])
                 of_background = _goes_left(background[b, f], threshold[node], missing_left[node])
-                if of_row == of_background or _contains(settled[top, :width], f):
+                if of_row == of_background or _contains(assigned[top, :width], f):
                     node = left[node] if of_row else right[node]
-                elif _contains(settled[top, width:], f):
+                elif _contains(assigned[top, width:], f):
                     node = left[node] if of_background else right[node]
                 else:
-                    # The way of the background is gone now, from slot top + 1; that of the row waits in slot top.
-                    settled[top + 1] = settled[top]
-                    _insert(settled[top, :width], f)
+                    # The branch of the background is followed now, in slot top + 1; that of the row waits in slot top.
+                    assigned[top + 1] = assigned[top]
+                    _insert(assigned[top, :width], f)
                     nodes[top] = left[node] if of_row else right[node]
                     top += 1
-                    _insert(settled[top, width:], f)
+                    _insert(assigned[top, width:], f)
                     node = left[node] if of_background else right[node]
             if count == len(weights):
                 terms = np.concatenate((terms, np.empty_like(terms)))
                 weights = np.concatenate((weights, np.empty_like(weights)))
-            terms[count] = settled[top]
+            terms[count] = assigned[top]
             weights[count] = value[node] * shares[b]
             count += 1
     return terms[:count], weights[:count]
@@ -90,14 +94,14 @@ def collect_terms(tree, row, background, shares, width):
 
 @njit(cache=True)
 def _on(term, columns, on):
-    """Bits of the coalitions, among those of ``on``, in which a term is on."""
+    """Return the bits of those coalitions, among the bits of ``on``, in which a term is on."""
     width = len(term) // 2
     for k in range(width):
-        if term[k] == NONE:
+        if term[k] == NO_FEATURE:
             break
         on &= columns[term[k]]
     for k in range(width, 2 * width):
-        if term[k] == NONE:
+        if term[k] == NO_FEATURE:
             break
         on &= ~columns[term[k]]
     return on
@@ -105,10 +109,10 @@ def _on(term, columns, on):
 
 @njit(cache=True)
 def coalition_values(terms, weights, coalitions):
-    """Sum of the weights of the terms that are on in each coalition, (m,).
+    """Return the sum of the weights of the terms that are on in each coalition, (m,).
 
-    64 coalitions at a time: a word for each feature says in which of them it is present, and a few operations on words
-    say in which of them a term is on. That is true of few, whose values alone are touched.
+    Coalitions are processed 64 at a time. One word for each feature marks the coalitions that contain it, and a few
+    operations on words yield the coalitions in which a term is on. These are few, and only their values are updated.
     """
     m, d = coalitions.shape
     values = np.zeros(m)
@@ -126,28 +130,29 @@ def coalition_values(terms, weights, coalitions):
             on = _on(terms[t], columns, everyone)
             while on:
                 lowest = on & (~on + one)
-                values[start + PLACE[(lowest * DE_BRUIJN) >> np.uint64(58)]] += weights[t]
+                values[start + BIT_INDEX[(lowest * DE_BRUIJN) >> np.uint64(58)]] += weights[t]
                 on ^= lowest
     return values
 
 
 @njit(cache=True)
 def _intervals(term, ranks, on, off):
-    """First rank at which a term is on, and first at which it is off again, along walks; -1 and d are the ends.
+    """Set ``on`` and ``off`` to the first rank at which a term is on, and at which it is off again, along each walk.
 
-    Ranks are (d, walks), so that the loops over walks are the processor's vector instructions.
+    A term that is on from the start has on = −1, and one that is never off again has off = d. Ranks are (d, walks), so
+    that the loops over walks are vectorised.
     """
     width = len(term) // 2
     on[:] = -1
     off[:] = ranks.shape[0]
     for k in range(width):
-        if term[k] == NONE:
+        if term[k] == NO_FEATURE:
             break
         of_feature = ranks[term[k]]
         for i in range(len(on)):
             on[i] = max(on[i], of_feature[i])
     for k in range(width, 2 * width):
-        if term[k] == NONE:
+        if term[k] == NO_FEATURE:
             break
         of_feature = ranks[term[k]]
         for i in range(len(off)):
@@ -156,21 +161,21 @@ def _intervals(term, ranks, on, off):
 
 @njit(cache=True)
 def walk_contributions(terms, weights, ranks):
-    """Contributions of all players along orderings, given by their ranks: (n, d).
+    """Return the contributions of all players along orderings that are given by their ranks, (n, d) -> (n, d).
 
-    A term goes on when the last of its row's features enters, and off when the first of its background's features does.
-    So along a walk it is on in an interval, which may be empty.
+    A term turns on when the last feature of A_t enters, and off when the first feature of B_t enters. Along an ordering
+    it is therefore on during an interval, which may be empty.
     """
     n, d = ranks.shape
     contributions = np.zeros((n, d))
-    on, off = np.empty(WALKS, np.int16), np.empty(WALKS, np.int16)
-    by_player = np.zeros((d, WALKS), np.int16)
-    for start in range(0, n, WALKS):
-        count = min(WALKS, n - start)
+    on, off = np.empty(WALKS_PER_BLOCK, np.int16), np.empty(WALKS_PER_BLOCK, np.int16)
+    by_player = np.zeros((d, WALKS_PER_BLOCK), np.int16)
+    for start in range(0, n, WALKS_PER_BLOCK):
+        count = min(WALKS_PER_BLOCK, n - start)
         for i in range(count):
             for player in range(d):
                 by_player[player, i] = ranks[start + i, player]
-        changes = np.zeros((count, d + 2))  # at ranks -1 .. d, of which the first and the last are no contributions
+        changes = np.zeros((count, d + 2))  # at ranks −1 .. d; the first and the last are not contributions
         for t in range(terms.shape[0]):
             _intervals(terms[t], by_player, on, off)
             for i in range(count):

@@ -11,47 +11,57 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Floats
 
 LEAF = -1
-MAX_FEATURES = 2**15 - 1  # terms hold features as 16-bit numbers
+MAX_FEATURES = 2**15 - 1  # exclusive: terms store features as 16-bit integers, of which the largest marks no feature
 
 
 class Tree(NamedTuple):
-    """One tree; all arrays have an entry for each node, and node 0 is the root."""
+    """One tree. All arrays have one entry for each node, (n_nodes,); node 0 is the root."""
 
     left: NDArray[np.int32]
-    """Child of rows whose value is below the threshold; ``LEAF`` in leaves."""
+    """Left child, for rows whose value is below the threshold; ``LEAF`` in leaves."""
     right: NDArray[np.int32]
+    """Right child, for the other rows; ``LEAF`` in leaves."""
     feature: NDArray[np.int32]
+    """Feature on which the node splits."""
     threshold: NDArray[np.float32]
+    """Threshold of the split."""
     missing_left: NDArray[np.bool_]
-    """Where rows go whose value is missing."""
+    """Whether rows whose value is missing go to the left child."""
     value: Floats
-    """What a leaf adds to the prediction."""
+    """Value that a leaf adds to the prediction; meaningless in other nodes."""
 
 
 class Forest(NamedTuple):
-    """A sum of trees."""
+    """An ensemble of trees whose leaf values are summed."""
 
     trees: list[Tree]
     n_features: int
+    """Number of features of the model."""
 
 
 def read_forest(model: Any) -> Forest:
-    """Read the trees of an XGBoost Booster, or of a fitted XGBRegressor or XGBClassifier."""
+    """Return the trees of an XGBoost Booster, or of a fitted XGBRegressor or XGBClassifier."""
     booster = as_booster(model)
     learner = json.loads(bytes(booster.save_raw("json")))["learner"]
     parameters, gradient_booster = learner["learner_model_param"], learner["gradient_booster"]
     if gradient_booster["name"] != "gbtree":
-        raise ValueError(f"only boosted trees can be read, got an XGBoost model of kind {gradient_booster['name']!r}")
-    if int(parameters["num_class"]) > 1 or int(parameters["num_target"]) > 1:
-        raise ValueError("only models with one output can be read; this one has several")
+        raise ValueError(
+            f"only boosted trees can be read, got an XGBoost model with booster {gradient_booster['name']!r}; "
+            "train it with booster 'gbtree', or use Explainer instead"
+        )
+    n_outputs = max(int(parameters["num_class"]), int(parameters["num_target"]))
+    if n_outputs > 1:
+        raise ValueError(f"only models with one output can be read, got {n_outputs} outputs; use Explainer instead")
     if int(parameters["num_feature"]) >= MAX_FEATURES:
-        raise ValueError(f"at most {MAX_FEATURES - 1:,} features can be read, got {parameters['num_feature']}")
+        raise ValueError(
+            f"at most {MAX_FEATURES - 1:,} features can be read, got {parameters['num_feature']}; use Explainer instead"
+        )
     trees = [_read_tree(tree) for tree in gradient_booster["model"]["trees"]]
     return Forest(trees, int(parameters["num_feature"]))
 
 
 def as_booster(model: Any) -> Any:
-    """The Booster of a model, cut off where early stopping found the best iteration, as its ``predict`` does."""
+    """Return the Booster of a model, truncated at the best iteration of early stopping as in its ``predict``."""
     if not hasattr(model, "get_booster"):
         if not hasattr(model, "save_raw"):
             raise TypeError(f"model must be an XGBoost Booster, XGBRegressor or XGBClassifier, got {model!r}")

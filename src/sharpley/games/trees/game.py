@@ -1,14 +1,15 @@
-"""The game of explaining a tree ensemble, without a single call of ``predict``.
+"""The game of explaining a tree ensemble, evaluated without calling ``predict``.
 
-For a sum of trees and a background set,
+For a sum of trees and a set of background rows,
 
-    v(S) = Σ_t w_t [A_t ⊆ S and B_t ∩ S = ∅],
+    v(S) = c + Σ_t w_t [A_t ⊆ S and B_t ∩ S = ∅],
 
-where A_t are the features that must come from the explained row for a leaf to be reached and B_t those that
-must come from the background. Equal (A, B) are merged over all trees and background rows, and w_t sums leaf
-value × share of the background. With a = |A| and b = |B|, the Shapley values are known in closed form:
+where c is the constant that the model adds to its trees, A_t are the features that must come from the explained row for
+a leaf to be reached, and B_t those that must come from the background row. Terms with equal (A, B) are merged over all
+trees and background rows; w_t is the sum of leaf value × weight of the background row. With a = |A_t| and b = |B_t|,
+the Shapley values have the closed form
 
-    φ_i = Σ_{t: i ∈ A} w_t (a−1)! b! / (a+b)! − Σ_{t: i ∈ B} w_t a! (b−1)! / (a+b)!
+    φ_i = Σ_{t: i ∈ A_t} w_t (a−1)! b! / (a+b)! − Σ_{t: i ∈ B_t} w_t a! (b−1)! / (a+b)!
 """
 
 from __future__ import annotations
@@ -25,59 +26,72 @@ from sharpley.games.marginal.background import as_background
 from sharpley.games.trees.forest import Forest, as_booster, read_forest
 from sharpley.permutations.orderings import ranks_of
 
-CHECKED = 20  # background rows whose predictions are compared with the sums of their leaves
-TOLERANCE = 1e-4  # of the largest margin: XGBoost adds up leaves in single precision
+MAX_CHECKED_ROWS = 20  # of the background, whose predictions are compared with the sums of their leaves
+MARGIN_TOLERANCE = 1e-4  # times the largest margin: XGBoost sums leaves in single precision
 
 
 class _Terms(NamedTuple):
     """The terms of one explained row; see ``_terms``."""
 
     features: NDArray[np.int16]
+    """Features of A_t, then of B_t, (t, 2 · width)."""
     weights: Floats
+    """Weight w_t of each term, (t,)."""
 
 
 @final
 class TreeGame(Games):
-    """The games of explaining an XGBoost model at rows against a background, evaluated term by term.
+    """The games of explaining rows of data with an XGBoost model against a background.
 
-    The same games as those of ``MarginalGame`` with the model's margin (log-odds for classes), without calls of
-    ``predict``, and with exact Shapley values.
+    The games are those of ``MarginalGame`` with the model's margin (log-odds for classification). They are evaluated
+    without calling ``predict``, and their exact Shapley values are available.
 
     Parameters
     ----------
     model : xgboost.Booster, XGBRegressor or XGBClassifier
         Boosted trees with one output and numerical splits.
     background : (b, d) float, or Background
+        Background rows, optionally with weights.
     rows : (r, d) float
-        Rows to explain. NaN is a missing value.
+        Rows to explain, at least one. NaN is a missing value.
 
     Examples
     --------
-    ::
+    >>> from sharpley import Orthogonal
+    >>> from xgboost import XGBRegressor
+    >>> x = np.random.default_rng(0).normal(size=(200, 4))
+    >>> model = XGBRegressor(n_estimators=20).fit(x, x[:, 0] * x[:, 1] + x[:, 2])
+    >>> game = TreeGame(model, x[:100], x[:10])
+    >>> exact = game.shapley_values()
+    >>> exact.shape
+    (10, 4)
 
-        game = TreeGame(XGBRegressor().fit(X, y), X[:100], X[:10])
-        game.shapley_values()                       # exact, (10, d)
-        game.contributions(orderings).mean(axis=1)  # estimated from orderings, (10, d)
+    The Shapley values are also the mean contributions of the players along random orderings:
+
+    >>> estimate = game.contributions(Orthogonal(4, rng=0).random(600)).mean(axis=1)
+    >>> bool(abs(estimate - exact).max() < 0.1)
+    True
     """
 
     def __init__(self, model: Any, background: Any, rows: ArrayLike) -> None:
         forest = read_forest(model)
         self.d = forest.n_features
         chosen = as_background(background)
-        rows_at, background_at = _single(rows, "rows", model, self.d), _single(chosen.rows, "background", model, self.d)
+        rows_at = _single_precision(rows, "rows", model, self.d)
+        background_at = _single_precision(chosen.rows, "background", model, self.d)
         shares = chosen.weights_of(len(background_at))
         self.n_rows = len(rows_at)
         self.player_names = as_booster(model).feature_names
         self._varying = (rows_at[:, None] != background_at).any(axis=1)
         self._terms = [_merged_terms(forest, row, background_at, shares) for row in rows_at]
-        self._offset = _constant(model, forest, np.concatenate([rows_at, background_at[:CHECKED]]))
+        self._offset = _constant(model, forest, np.concatenate([rows_at, background_at[:MAX_CHECKED_ROWS]]))
 
     def shapley_values(self) -> Floats:
-        """Exact Shapley values of every row, (r, d)."""
+        """Return the exact Shapley values of every row, (r, d)."""
         return np.stack([_closed_form(terms, self.d) for terms in self._terms])
 
     def contributions(self, orderings: ArrayLike) -> Floats:
-        """Contributions of all players along the walks of orderings (n, d): (r, n, d)."""
+        """Return the marginal contributions of all players along orderings, int (n, d) -> float (r, n, d)."""
         from sharpley.games.trees._terms import walk_contributions
 
         ranks = np.ascontiguousarray(ranks_of(orderings))
@@ -86,7 +100,7 @@ class TreeGame(Games):
         return np.stack([walk_contributions(terms.features, terms.weights, ranks) for terms in self._terms])
 
     def varying(self) -> Coalitions:
-        """Which features differ from some background row's, (r, d)."""
+        """Return which features of each row differ from those of some background row, bool (r, d)."""
         return self._varying
 
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> Floats:
@@ -99,12 +113,12 @@ class TreeGame(Games):
         return np.asarray(self._offset + values)
 
 
-def _single(table: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:
-    """A table as XGBoost compares it: in single precision, with NaN for what is missing."""
-    expected, given = as_booster(model).feature_names, getattr(table, "columns", None)
+def _single_precision(data: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:
+    """Return data, (n, d), as XGBoost compares them: in single precision, with NaN for missing values."""
+    expected, given = as_booster(model).feature_names, getattr(data, "columns", None)
     if expected is not None and given is not None and list(given) != list(expected):
         raise ValueError(f"{name} must have the model's columns in its order, {list(expected)}, got {list(given)}")
-    array = np.array(table, dtype=np.float32, order="C")
+    array = np.array(data, dtype=np.float32, order="C")
     if array.ndim != 2 or array.shape[1] != d or len(array) == 0:
         raise ValueError(f"{name} must have shape (n, {d}) with n ≥ 1, got {array.shape}")
     array[array == np.float32(getattr(model, "missing", np.nan))] = np.nan
@@ -112,6 +126,7 @@ def _single(table: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:
 
 
 def _merged_terms(forest: Forest, row: NDArray[np.float32], background: NDArray[np.float32], shares: Floats) -> _Terms:
+    """Return the terms of one explained row, merged over all trees and background rows."""
     from sharpley.games.trees._terms import collect_terms
 
     width = max(_depth(tree.left, tree.right) for tree in forest.trees)
@@ -122,7 +137,7 @@ def _merged_terms(forest: Forest, row: NDArray[np.float32], background: NDArray[
 
 
 def _depth(left: NDArray[np.int32], right: NDArray[np.int32]) -> int:
-    """Splits on the longest path from the root; children have larger numbers than their parents."""
+    """Return the number of splits on the longest path from the root; children have larger numbers than parents."""
     depth = np.zeros(len(left), dtype=np.int64)
     for node in np.flatnonzero(left >= 0):
         depth[left[node]] = depth[right[node]] = depth[node] + 1
@@ -130,20 +145,24 @@ def _depth(left: NDArray[np.int32], right: NDArray[np.int32]) -> int:
 
 
 def _group_equal(rows: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First index of each distinct row, and which of them every row is; by hash values, which are checked."""
+    """Return the index of the first of each distinct row, and for every row the number of its distinct row.
+
+    Rows are compared by hash values; a collision is detected and resolved by sorting the rows themselves.
+    """
     keys = np.random.default_rng(0).integers(2**63, size=rows.shape[1], dtype=np.uint64)
     hashes = (rows.astype(np.uint64) * keys).sum(axis=1)
     _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    if not np.array_equal(rows[first][which], rows):  # two different rows with one hash
+    if not np.array_equal(rows[first][which], rows):  # a collision: two different rows have the same hash
         _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return first, which.reshape(-1)
 
 
 def _closed_form(terms: _Terms, d: int) -> Floats:
-    from sharpley.games.trees._terms import NONE
+    """Return the Shapley values of a sum of terms, (d,)."""
+    from sharpley.games.trees._terms import NO_FEATURE
 
     width = terms.features.shape[1] // 2
-    present = terms.features != NONE
+    present = terms.features != NO_FEATURE
     a, b = present[:, :width].sum(axis=1), present[:, width:].sum(axis=1)
     factorials = np.array([factorial(k) for k in range(2 * width + 1)], dtype=np.float64)
     of_row = terms.weights * factorials[np.maximum(a - 1, 0)] * factorials[b] / factorials[a + b]
@@ -153,6 +172,7 @@ def _closed_form(terms: _Terms, d: int) -> Floats:
 
 
 def _sum_of_leaves(forest: Forest, row: NDArray[np.float32]) -> float:
+    """Return the sum of the values of the leaves that a row reaches."""
     total = 0.0
     for tree in forest.trees:
         node = 0
@@ -165,11 +185,14 @@ def _sum_of_leaves(forest: Forest, row: NDArray[np.float32]) -> float:
 
 
 def _constant(model: Any, forest: Forest, rows: NDArray[np.float32]) -> float:
-    """What the model adds to its trees; not the same for all rows means that its trees were misread."""
+    """Return the constant that the model adds to its trees; if it varies between rows, the trees were misread."""
     import xgboost
 
     margins = as_booster(model).predict(xgboost.DMatrix(rows), output_margin=True, validate_features=False)
     differences = margins.astype(np.float64) - np.array([_sum_of_leaves(forest, row) for row in rows])
-    if np.ptp(differences) > TOLERANCE * max(1.0, np.abs(margins).max()):
-        raise ValueError("the model's predictions are not a sum of its trees plus a constant; explain it by Explainer")
+    if np.ptp(differences) > MARGIN_TOLERANCE * max(1.0, np.abs(margins).max()):
+        raise ValueError(
+            "the model's predictions are not a sum of its trees plus a constant: the difference varies by "
+            f"{np.ptp(differences):.3g} between rows; use Explainer instead"
+        )
     return float(differences.mean())
