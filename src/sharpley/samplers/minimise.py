@@ -12,7 +12,8 @@ twice, then the scale asked for. The larger scales spread neighbours, which gets
 designs are the best of up to 20 starts.
 
 **Limits.** The descent stops when the work is used up, which is counted, not timed. Beyond d = 2,896 there is no
-table of kernel values, and the start is left as it is. The choices are measured in ``benchmarks/designs.py``.
+table of kernel values, and the start is left as it is. The choices are measured in
+``sharpley_experiments.studies.designs``.
 """
 
 from __future__ import annotations

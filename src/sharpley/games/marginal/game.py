@@ -23,8 +23,8 @@ from sharpley.games.marginal.model import ModelFunction, wants_to_write
 from sharpley.games.marginal.players import Players, make_players
 from sharpley.protocols import PairEvaluator
 
-# Found by measuring (benchmarks/overhead.py): calls are then large enough for models with a costly call, and the
-# table still fits the processor's cache.
+# Found by measuring (sharpley_experiments.studies.overhead): calls are then large enough for models with a costly
+# call, and the table still fits the processor's cache.
 MAX_ROWS = 2**15
 MAX_ELEMENTS = 2**21
 
