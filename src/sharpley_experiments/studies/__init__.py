@@ -1,1 +1,18 @@
-"""Studies behind choices that the library made, each a module to be run with ``python -m``."""
+"""Studies of choices that the library makes, each run as ``python -m sharpley_experiments.studies.<name>``.
+
+``active``
+    Errors of ``gp`` with actively chosen coalitions, compared with its fixed mixture of sizes.
+``coverage``
+    How often the 95% intervals of each method cover the true value.
+``design_error``
+    Errors of Shapley values from designs, compared with those from every other sampler of orderings.
+``designs``
+    Variants of the search for designs, and a lower bound on the discrepancy for few players.
+``gp_time``
+    Processor time of ``gp``, and what sharing its hyperparameters between rows costs in accuracy.
+``overhead``
+    Time and memory around the model calls, compared with shap.
+
+``common`` holds what several studies use; ``gp_internals`` and ``design_internals`` hold all uses of parts of the
+library that are not public.
+"""

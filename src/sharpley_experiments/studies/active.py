@@ -1,215 +1,111 @@
-"""Errors of the Gaussian process ("gp") with coalitions chosen actively, against its fixed mixture of sizes.
+"""Errors of the Gaussian process ("gp") with actively chosen coalitions, compared with its fixed mixture of sizes.
 
-    python benchmarks/active.py --data ../shared/data --out docs/results/active.md
+    python -m sharpley_experiments.studies.active --data ../shared/data --out docs/results/active.md
 
-All start from the product's pairs at 5 d evaluations. The budget then doubles twice, to 10 d and 20 d, and further
-pairs are chosen
+All runs start from the pairs that ``gp`` chooses for 5 d evaluations. The budget then doubles twice, to 10 d and 20 d,
+and further pairs are chosen in one of these ways:
 
-- fixed: as the product does, by quotas for each size and balance within it;
+- fixed: as ``gp`` does without a tolerance, by quotas for each size and balance within it;
 - active: hyperparameters are learnt from the values seen so far, by the pilot fit that all rows share; of 3,000
-  candidates (random, spread evenly over sizes, all of a small size) the one is taken, again and again, whose
-  value would lower the summed posterior variance of the Shapley values most;
-- half: one half as fixed, then the other as active;
-- unlearnt (with ``--unlearnt``, a table of its own): as active, but with the same hyperparameters for every game.
+  candidates (random, spread evenly over sizes, all of a small size), the one whose value would lower the
+  summed posterior variance of the Shapley values most is chosen, again and again;
+- half: one half as in fixed, then the other as in active;
+- unlearnt (with ``--unlearnt``, in a table of its own): as active, but with the same hyperparameters for every game.
 
-The estimate is always the product's, with its error bars. Models are XGBoost on six data sets, with 10 rows, 100
+The estimate, with its error bars, is always that of ``gp``. Models are XGBoost on six data sets, with 10 rows, 100
 background rows and exact values in closed form; three classic games have closed forms too. Intervals are 95%
-bootstrap intervals over seeds, which are the same for all choices. Takes 15 minutes on one core.
+bootstrap intervals over seeds, which are the same for all choices. A run takes 15 minutes on one core.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
-from sharpley.estimators.gp import estimator as gp
-from sharpley.estimators.gp.active import candidates, most_telling
-from sharpley.estimators.gp.kernel import Scales
-from sharpley.estimators.pairs.base import PairData
-from sharpley.estimators.pairs.choosing import PairChooser, class_sizes
-from sharpley.games import Airport, TreeGame, UnanimitySum, WeightedVoting
-from sharpley_experiments.common.datasets import load
-from sharpley_experiments.common.models import make_task, train_xgboost
+from sharpley._support.typing import Coalitions, Floats
+from sharpley_experiments.studies.active_choice import CHOICES, Pairs, Problem, classic_problems, data_problem
+from sharpley_experiments.studies.common import (
+    DATA_SETS,
+    QUICK_DATA_SETS,
+    add_data_option,
+    add_out_option,
+    bootstrap_ratio,
+    markdown_head,
+    markdown_row,
+    study_parser,
+    write_lines,
+)
+from sharpley_experiments.studies.gp_internals import estimate_with_error, evaluated_pairs, number_of_pairs
 
-DATA = ("cal_housing", "make_regression", "bank", "breast_cancer", "year", "adult")
-FIRST, BUDGETS = 5, (10, 20)  # evaluations for each player
-BATCHES = 4  # of each doubling: noise depends on how many pairs of a size there are, and is brought up to date
-SEEDS, SEEDS_OF_MANY, SEEDS_OF_ONE_GAME = 16, 10, 40
-UNLEARNT_SUM = 1.5  # of the players' scales
+FIRST_BUDGET, BUDGETS = 5, (10, 20)
+"""Evaluations for each player: at the start, and where errors are measured."""
 
-
-class Problem(NamedTuple):
-    name: str
-    game: Callable[[np.ndarray], np.ndarray]
-    exact: np.ndarray  # (r, d)
-    seeds: int
-
-    @property
-    def d(self) -> int:
-        return self.exact.shape[1]
-
-
-def data_problem(name: str, folder: Path, seeds: int | None) -> Problem:
-    dataset = load(name, folder)
-    task = make_task(dataset, train_xgboost(dataset))
-    game = TreeGame(task.model, task.background, task.rows)
-    return Problem(name, game, game.shapley_values(), seeds or (SEEDS if game.d < gp.MANY_PLAYERS else SEEDS_OF_MANY))
-
-
-def classic_problems(seeds: int | None) -> Iterator[Problem]:
-    rng = np.random.default_rng(0)
-    votes = tuple(rng.integers(1, 20, 25).tolist())
-    games = {
-        "airport": Airport(tuple(np.arange(1.0, 31.0))),
-        "voting": WeightedVoting(votes, quota=sum(votes) // 2 + 1),
-        "unanimity": UnanimitySum.random(20, n_terms=100, max_order=6, rng=1),
-    }
-    for name, game in games.items():
-        yield Problem(name, game, game.shapley_values()[None], seeds or SEEDS_OF_ONE_GAME)
-
-
-# --- pairs that were chosen, and their values
-
-
-class Pairs:
-    """Distinct pairs for one seed; the fixed mixture can be extended whatever else was chosen."""
-
-    def __init__(self, problem: Problem, seed: int) -> None:
-        self.problem, self.rng = problem, np.random.default_rng(seed)
-        self._chooser = PairChooser(problem.d, self.rng)
-        self._mixture = gp.GaussianProcessEstimator(problem.d)
-        self._asked = 0
-        self._known: set[bytes] = set()
-        self.masks = np.empty((0, problem.d), dtype=bool)
-
-    def extend_fixed(self, total: int) -> None:
-        """By the mixture, up to a total; what was chosen actively is passed over."""
-        self._asked = max(self._asked, len(self.masks))
-        while (missing := total - len(self.masks)) > 0:
-            self._asked += missing
-            fresh = self._chooser.extend(self._mixture._quotas(self._asked))
-            self.add(fresh[self.new(fresh)][:missing])
-
-    def extend_actively(self, total: int, scales: Scales | None = None) -> None:
-        """By the process, up to a total; without hyperparameters they are learnt from the values."""
-        scales = scales or learn(unit_data(self.problem, self.masks))
-        pool = candidates(self.problem.d, self.masks, self.rng)
-        for goal in np.linspace(len(self.masks), total, BATCHES + 1).round().astype(int)[1:]:
-            count = min(goal - len(self.masks), len(pool))
-            chosen = most_telling(self.masks, pool, scales, count)
-            self.add(pool[chosen])
-            pool = np.delete(pool, chosen, axis=0)
-
-    def new(self, masks: np.ndarray) -> np.ndarray:
-        return np.array([row.tobytes() not in self._known for row in np.packbits(masks, axis=1)], dtype=bool)
-
-    def add(self, masks: np.ndarray) -> None:
-        self._known.update(row.tobytes() for row in np.packbits(masks, axis=1))
-        self.masks = np.concatenate([self.masks, masks])
-
-
-def unit_data(problem: Problem, masks: np.ndarray) -> PairData:
-    return gp.unit_sized(pair_data(problem, masks))[0]
-
-
-def pair_data(problem: Problem, masks: np.ndarray) -> PairData:
-    ends = np.array([np.zeros(problem.d, dtype=bool), np.ones(problem.d, dtype=bool)])
-    values = np.atleast_2d(problem.game(np.concatenate([masks, ~masks, ends]))).T
-    n = len(masks)
-    member, complement, (empty, full) = values[:n], values[n : 2 * n], values[2 * n :]
-    signs = np.where(masks, 1.0, -1.0)
-    return PairData(signs, (member - complement) / 2.0, (member + complement) / 2.0, (full - empty) / 2.0)
-
-
-# --- active choice
-
-
-def learn(unit: PairData) -> Scales:
-    """The hyperparameters that all rows share."""
-    return gp.learn_from_pilots(unit).scales
-
-
-def unlearnt(d: int) -> Scales:
-    """Hyperparameters for any game: no player is special, and interactions of low order matter most."""
-    return Scales(np.full(d, UNLEARNT_SUM / d), interactions=1.0, sizes=0.01, linear_by_size=0.01, noise=0.01)
-
-
-# --- measurement
-
-
-def choose_fixed(pairs: Pairs, total: int) -> None:
-    pairs.extend_fixed(total)
-
-
-def choose_actively(pairs: Pairs, total: int) -> None:
-    pairs.extend_actively(total)
-
-
-def choose_half(pairs: Pairs, total: int) -> None:
-    pairs.extend_fixed((len(pairs.masks) + total) // 2)
-    pairs.extend_actively(total)
-
-
-def choose_unlearnt(pairs: Pairs, total: int) -> None:
-    pairs.extend_actively(total, unlearnt(pairs.problem.d))
-
-
-CHOICES = {"fixed": choose_fixed, "active": choose_actively, "half": choose_half, "unlearnt": choose_unlearnt}
+INTRODUCTION = (
+    "Errors are mean squared errors over mean φ²; ratios are of mean errors over seeds, with 95% bootstrap "
+    "intervals. Coverage is that of 95% intervals. Middle sizes: the share of the pairs added after 5 d "
+    "evaluations whose smaller member has more than 3d/8 players. Seconds to choose those pairs include learning "
+    "the hyperparameters, but no evaluation."
+)
 
 
 class Outcome(NamedTuple):
-    error: float  # mean squared, over the mean of φ²
+    """What is measured of one run at one budget."""
+
+    error: float
+    """Mean squared error, divided by the mean of φ²."""
     coverage: float
-    seconds: float  # of choosing
-    share_middle: float  # of the pairs added, those within d/8 of half the players
+    """Share of 95% intervals that cover the exact value."""
+    seconds: float
+    """Seconds to choose the pairs."""
+    share_middle: float
+    """Share of the added pairs whose smaller member has more than 3d/8 players."""
 
 
 def measure(problem: Problem, choice: str, seed: int) -> list[Outcome]:
-    """One run: an outcome for each budget."""
+    """Run one choice with one seed, and return an outcome for each budget."""
     pairs, outcomes = Pairs(problem, seed), []
-    pairs.extend_fixed(n_pairs(problem.d, FIRST))
+    pairs.extend_fixed(affordable_pairs(problem.d, FIRST_BUDGET))
     first = len(pairs.masks)
     seconds = 0.0
     for budget in BUDGETS:
         start = perf_counter()
-        CHOICES[choice](pairs, n_pairs(problem.d, budget))
+        CHOICES[choice](pairs, affordable_pairs(problem.d, budget))
         seconds += perf_counter() - start
-        assert len(np.unique(pairs.masks, axis=0)) == len(pairs.masks) == n_pairs(problem.d, budget)
+        assert len(np.unique(pairs.masks, axis=0)) == len(pairs.masks) == affordable_pairs(problem.d, budget)
         added = pairs.masks[first:].sum(axis=1)
-        outcomes.append(Outcome(*errors(problem, pairs.masks), seconds, float((added > 3 * problem.d / 8).mean())))
+        share_middle = float((added > 3 * problem.d / 8).mean())
+        outcomes.append(Outcome(*error_and_coverage(problem, pairs.masks), seconds, share_middle))
     return outcomes
 
 
-def n_pairs(d: int, per_player: int) -> int:
-    """What ``per_player`` evaluations for each player buy, beside those of the empty and the full coalition."""
-    return min((per_player * d - 2) // 2, int(class_sizes(d).sum()))
+def affordable_pairs(d: int, per_player: int) -> int:
+    """Return the number of pairs that ``per_player`` evaluations for each of d players pay for.
+
+    Two evaluations are those of the empty and the full coalition.
+
+    Examples
+    --------
+    >>> affordable_pairs(10, 5)
+    24
+    """
+    return min((per_player * d - 2) // 2, number_of_pairs(d))
 
 
-def errors(problem: Problem, masks: np.ndarray) -> tuple[float, float]:
-    """Relative mean squared error of the product's estimate, and coverage of its 95% intervals."""
-    unit, sizes = gp.unit_sized(pair_data(problem, masks))
-    found = gp.estimate_games(unit, gp.learn_from_pilots(unit))
-    misses = found.values * sizes - problem.exact.T
-    half_widths = stdtrit(found.degrees_of_freedom, 0.975) * np.sqrt(found.variances) * sizes
-    held = np.abs(misses) <= half_widths + 1e-12
-    return float((misses**2).mean() / (problem.exact**2).mean()), float(held.mean())
+def error_and_coverage(problem: Problem, masks: Coalitions) -> tuple[float, float]:
+    """Return the relative mean squared error of the estimate of ``gp``, and the coverage of its 95% intervals."""
+    values, half_widths = estimate_with_error(evaluated_pairs(problem.game, masks))
+    misses = values - problem.exact.T
+    covered = np.abs(misses) <= half_widths + 1e-12
+    return float((misses**2).mean() / (problem.exact**2).mean()), float(covered.mean())
 
 
-def ratio(errors: np.ndarray, reference: np.ndarray) -> tuple[float, float, float]:
-    """Of mean errors, with a bootstrap interval over seeds."""
-    picks = np.random.default_rng(0).integers(len(errors), size=(4000, len(errors)))
-    drawn = errors[picks].mean(axis=1) / reference[picks].mean(axis=1)
-    return errors.mean() / reference.mean(), *np.quantile(drawn, [0.025, 0.975])
-
-
-def head(others: tuple[str, ...]) -> tuple[str, ...]:
-    return (
+def table_columns(others: Sequence[str]) -> list[str]:
+    """Return the table's headings for choices that are compared with the fixed one."""
+    return [
         "data set or game",
         "d",
         "seeds",
@@ -223,31 +119,39 @@ def head(others: tuple[str, ...]) -> tuple[str, ...]:
         "seconds to choose: fixed",
         others[0],
         "times",
-    )
+    ]
 
 
-def lines_of(problem: Problem, runs: dict[str, np.ndarray]) -> Iterator[tuple[str, list[float]]]:
-    """A line of the table, and the ratios in it, for each budget; runs are (seeds, budgets, fields of Outcome)."""
+def table_lines(problem: Problem, runs: Sequence[Floats]) -> Iterator[tuple[str, list[float]]]:
+    """Yield a line of the table, and the ratios of errors in it, for each budget.
+
+    Parameters
+    ----------
+    problem : Problem
+    runs : sequence of (n_seeds, n_budgets, n_fields) float
+        Outcomes of each choice; the first is the fixed one.
+    """
     for i, budget in enumerate(BUDGETS):
-        reference, *others = (outcomes[:, i] for outcomes in runs.values())
-        ratios = [ratio(values[:, 0], reference[:, 0]) for values in others]
-        mean = [Outcome(*values.mean(axis=0)) for values in (reference, *others)]
+        reference, *others = (outcomes[:, i] for outcomes in runs)
+        ratios = [bootstrap_ratio(outcomes[:, 0], reference[:, 0]) for outcomes in others]
+        mean = [Outcome(*outcomes.mean(axis=0)) for outcomes in (reference, *others)]
         cells = [
             problem.name,
-            str(problem.d),
-            str(problem.seeds),
+            problem.d,
+            problem.n_seeds,
             f"{budget} d",
             f"{mean[0].error:.1e}",
-            *(f"{r:.2f} ({low:.2f}–{high:.2f})" for r, low, high in ratios),
+            *(f"{ratio.value:.2f} ({ratio.low:.2f}–{ratio.high:.2f})" for ratio in ratios),
             *(f"{outcome.coverage:.3f}" for outcome in mean),
             *(f"{outcome.share_middle:.0%}" for outcome in mean[:2]),
             *(f"{outcome.seconds:.3f}" for outcome in mean[:2]),
             f"{mean[1].seconds / mean[0].seconds:.0f}",
         ]
-        yield "| " + " | ".join(cells) + " |", [r[0] for r in ratios]
+        yield markdown_row(cells), [ratio.value for ratio in ratios]
 
 
-def summary(others: tuple[str, ...], ratios: list[list[float]]) -> Iterator[str]:
+def summary(others: Sequence[str], ratios: Sequence[Sequence[float]]) -> Iterator[str]:
+    """Yield a sentence on the ratios of each choice; ``ratios`` has a row for each line of the table."""
     for choice, values in zip(others, np.array(ratios).T, strict=True):
         yield (
             f"\nGeometric mean of {choice} ÷ fixed over the lines: {np.exp(np.log(values).mean()):.2f}; "
@@ -255,45 +159,35 @@ def summary(others: tuple[str, ...], ratios: list[list[float]]) -> Iterator[str]
         )
 
 
-def run(problems: Iterator[Problem], others: tuple[str, ...], out: Path) -> None:
+def run(problems: Iterable[Problem], others: Sequence[str], out: Path) -> None:
+    """Compare choices with the fixed one on all problems, and write the table."""
     lines, ratios = [], []
     for problem in problems:
-        runs = {
-            choice: np.array([measure(problem, choice, seed) for seed in range(problem.seeds)])
+        runs = [
+            np.array([measure(problem, choice, seed) for seed in range(problem.n_seeds)])
             for choice in ("fixed", *others)
-        }
-        for line, found in lines_of(problem, runs):
+        ]
+        for line, found in table_lines(problem, runs):
             lines.append(line)
             ratios.append(found)
             print(line, flush=True)
-    columns = head(others)
-    words = [
-        "Errors are mean squared errors over mean φ²; ratios are of mean errors over seeds, with 95% bootstrap "
-        "intervals. Coverage is that of 95% intervals. Middle sizes: the share of the pairs added after 5 d "
-        "evaluations whose smaller member has more than 3d/8 players. Seconds to choose those pairs include learning "
-        "the hyperparameters, but no evaluation.",
-        "",
-        "| " + " | ".join(columns) + " |",
-        "|---|" + "--:|" * (len(columns) - 1),
-    ]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text("\n".join([*words, *lines, *summary(others, ratios)]) + "\n", encoding="utf-8")
+    write_lines(out, [INTRODUCTION, "", *markdown_head(table_columns(others)), *lines, *summary(others, ratios)])
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--out", type=Path, default=Path("docs/results/active.md"))
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study with command-line arguments."""
+    parser = study_parser(__doc__, quick="two seeds on generated data")
+    add_data_option(parser)
+    add_out_option(parser, Path("docs/results/active.md"), "Markdown file to write")
     parser.add_argument("--unlearnt", action="store_true", help="compare the choice with hyperparameters not learnt")
-    parser.add_argument("--quick", action="store_true", help="two seeds on generated data, to see that it works")
     options = parser.parse_args(arguments)
-    seeds = 2 if options.quick else None
-    names = ("make_regression",) if options.quick else DATA
+    n_seeds = 2 if options.quick else None
+    names = QUICK_DATA_SETS if options.quick else DATA_SETS
 
     def problems() -> Iterator[Problem]:
-        yield from classic_problems(seeds)
+        yield from classic_problems(n_seeds)
         for name in names:
-            yield data_problem(name, options.data, seeds)
+            yield data_problem(name, options.data, n_seeds)
 
     run(problems(), ("unlearnt",) if options.unlearnt else ("active", "half"), options.out)
 

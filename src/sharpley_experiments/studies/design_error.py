@@ -1,69 +1,52 @@
-"""Mean squared errors of Shapley values from orderings: designs against every other sampler, on six data sets.
+"""Mean squared errors of Shapley values from orderings: designs compared with every other sampler, on six data sets.
 
-    python benchmarks/design_error.py --data ../shared/data --out docs/results
+    python -m sharpley_experiments.studies.design_error --data ../shared/data --out docs/results
 
-XGBoost with default settings (100 rounds, log-odds for classes), 100 background rows, 10 explained rows,
-exact values in closed form. Every method gets the same n orderings, all in one sample (no replicates). Herding
-and SBQ draw fresh candidates for every seed. A second table compares variants of designs. Intervals are 95%
-bootstrap intervals over seeds of the mean. Takes half an hour on one core.
+XGBoost with default settings (100 rounds, log-odds for classes), 100 background rows, 10 explained rows, and exact
+values in closed form. Every method gets the same number n of orderings, all in one sample (no replicates). Herding
+and SBQ draw fresh candidates for every seed. A second table compares variants of designs. Intervals are 95% bootstrap
+intervals of the mean over seeds. A run takes half an hour on one core.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import importlib.util
-import itertools
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import xgboost
 from rich.progress import track
-from sklearn.datasets import make_regression
 
 from sharpley import SAMPLERS, Orthogonal, PermutationDesign
+from sharpley._support.typing import Floats, Orderings
 from sharpley.games import TreeGame
-from sharpley.samplers import minimise
 from sharpley.samplers.greedy import GreedySampler
+from sharpley_experiments.common.datasets import load
+from sharpley_experiments.common.models import train_xgboost
+from sharpley_experiments.studies.common import (
+    DATA_SETS,
+    QUICK_DATA_SETS,
+    add_data_option,
+    add_out_option,
+    bootstrap_mean,
+    markdown_head,
+    markdown_row,
+    study_parser,
+    write_lines,
+)
+from sharpley_experiments.studies.design_error_report import METHODS, Line, draw, read_csv, table, write_csv
+from sharpley_experiments.studies.design_internals import design_without_negatives
 
-METHODS = ("antithetic", "orthogonal", "sobol", "herding", "sbq", "design")
-SIZES = (10, 32, 100, 316, 1000)
-N_ROWS, N_BACKGROUND, SEEDS = 10, 100, 25
-CLASSES = ("bank", "breast_cancer", "adult")
+SIZES, SIZES_OF_VARIANTS = (10, 32, 100, 316, 1000), (10, 100)
+"""Numbers of orderings."""
 
-
-def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    if name == "make_regression":
-        return make_regression(1000, 10, random_state=0)
-    spec = importlib.util.spec_from_file_location("load", folder / "load.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.adult("107")[:2] if name == "adult" else getattr(module, name)()[:2]
-
-
-NAMES = ("cal_housing", "make_regression", "bank", "breast_cancer", "year", "adult")
-
-
-def make_game(folder: Path, name: str) -> TreeGame:
-    x, y = load(folder, name)
-    model = (xgboost.XGBClassifier if name in CLASSES else xgboost.XGBRegressor)(n_estimators=100).fit(x, y)
-    rng = np.random.default_rng(0)
-    background, rows = (x[rng.choice(len(x), n, replace=False)] for n in (N_BACKGROUND, N_ROWS))
-    return TreeGame(model, background, rows)
-
-
-@cache
-def without_negatives(d: int, n: int) -> np.ndarray:
-    """A design from orthogonal directions alone, also where there are fewer orderings than players."""
-    return minimise._descend(minimise._start(d, n, minimise.SEED, with_negatives=False), 4.0, paired=False)
-
-
-VARIANTS = {
+N_ROWS, N_BACKGROUND = 10, 100
+SEEDS, QUICK_SEEDS = 25, 2
+VARIANTS: dict[str, Callable[[int, int, np.random.Generator], Orderings]] = {
     "orthogonal": lambda d, n, rng: Orthogonal(d, rng=rng).random(n),
     "design": lambda d, n, rng: PermutationDesign(d, rng=rng).random(n),
     "paired": lambda d, n, rng: PermutationDesign(d, paired=True, rng=rng).random(n),
-    "without negatives": lambda d, n, rng: rng.permutation(d)[without_negatives(d, n)],
+    "without negatives": lambda d, n, rng: rng.permutation(d)[design_without_negatives(d, n)],
     "nested": lambda d, n, rng: PermutationDesign(d, nested=True, rng=rng).random(n),
     "nested pairs": lambda d, n, rng: PermutationDesign(d, nested=True, paired=True, rng=rng).random(n),
     "scale 1": lambda d, n, rng: PermutationDesign(d, scale=1.0, rng=rng).random(n),
@@ -71,16 +54,30 @@ VARIANTS = {
     "scale 8": lambda d, n, rng: PermutationDesign(d, scale=8.0, rng=rng).random(n),
     "scale 16": lambda d, n, rng: PermutationDesign(d, scale=16.0, rng=rng).random(n),
 }
-VARIANT_SIZES = (10, 100)
+"""Samples of n orderings of d players; errors are divided by those of the first."""
+
+REFERENCE, *COMPARED = VARIANTS
 
 
-def errors(game: TreeGame, exact: np.ndarray, method: str, seed: int) -> list[float]:
-    """Mean squared error at each size; nested samples are evaluated once, to the largest size."""
+def make_game(name: str, data: Path) -> TreeGame:
+    """Return the games of ten rows of a data set, explained by XGBoost against 100 background rows.
+
+    Rows are not chosen by ``models.choose_rows``, which would choose others and so change the published numbers: here
+    the background and the explained rows are drawn one after the other, and may overlap.
+    """
+    dataset = load(name, data)
+    rng = np.random.default_rng(0)
+    background, rows = (dataset.X[rng.choice(len(dataset.X), n, replace=False)] for n in (N_BACKGROUND, N_ROWS))
+    return TreeGame(train_xgboost(dataset), background, rows)
+
+
+def errors(game: TreeGame, exact: Floats, method: str, seed: int) -> list[float]:
+    """Return the mean squared error at each of ``SIZES``; nested samples are evaluated once, to the largest size."""
     if method == "design":
-        sampler = PermutationDesign(game.d, rng=seed)
-        means = [game.contributions(sampler.random(n)).mean(axis=1) for n in SIZES]
+        design = PermutationDesign(game.d, rng=seed)
+        means = [game.contributions(design.random(n)).mean(axis=1) for n in SIZES]
     else:
-        options = {"fresh": True} if issubclass(SAMPLERS[method], GreedySampler) else {}
+        options: dict[str, Any] = {"fresh": True} if issubclass(SAMPLERS[method], GreedySampler) else {}
         sampler = SAMPLERS[method](game.d, rng=seed, **options)
         orderings = sampler.random(max(SIZES))
         contributions = game.contributions(orderings)
@@ -89,125 +86,60 @@ def errors(game: TreeGame, exact: np.ndarray, method: str, seed: int) -> list[fl
     return [float(((mean - exact) ** 2).mean()) for mean in means]
 
 
-def variant_errors(game: TreeGame, exact: np.ndarray, variant: str, n: int, seeds: int) -> float:
-    samples = [VARIANTS[variant](game.d, n, np.random.default_rng(seed)) for seed in range(seeds)]
-    return float(np.mean([(game.contributions(sample).mean(axis=1) - exact) ** 2 for sample in samples]))
-
-
-def interval(values: np.ndarray) -> tuple[float, float]:
-    rng = np.random.default_rng(0)
-    means = rng.choice(values, size=(4000, len(values))).mean(axis=1)
-    return tuple(np.quantile(means, [0.025, 0.975]))
-
-
-def measure(name: str, game: TreeGame, seeds: int) -> list[list]:
-    rows = []
+def measure(name: str, game: TreeGame, n_seeds: int) -> list[Line]:
+    """Measure all methods on the games of a data set."""
+    lines = []
     exact = game.shapley_values()
     for method in METHODS:
-        runs = [errors(game, exact, method, s) for s in track(range(seeds), description=f"{name} {method}")]
+        runs = [errors(game, exact, method, seed) for seed in track(range(n_seeds), description=f"{name} {method}")]
         for n, values in zip(SIZES, np.array(runs).T, strict=True):
-            rows.append([name, game.d, n, method, values.mean(), *interval(values)])
-    return rows
-
-
-def compare_variants(name: str, game: TreeGame, seeds: int) -> list[str]:
-    exact = game.shapley_values()
-    lines = []
-    for n in VARIANT_SIZES:
-        mse = {v: variant_errors(game, exact, v, n, seeds) for v in track(VARIANTS, description=f"{name} variants")}
-        ratios = " | ".join(
-            f"{mse[variant] / mse['orthogonal']:.2f}" for variant in VARIANTS if variant != "orthogonal"
-        )
-        lines.append(f"| {name} | {game.d} | {n} | {ratios} |")
+            lines.append(Line(name, game.d, n, method, bootstrap_mean(values)))
     return lines
 
 
-def markdown(rows: list[list], seeds: int) -> str:
-    lines = [
-        f"Mean squared errors over {seeds} seeds, with half the width of their 95% intervals; the lowest of each line "
-        "is bold. The last columns are the design's error over that of the best other method, and over orthogonal's.",
-        "",
-        "| data set | d | n | " + " | ".join(METHODS) + " | ÷ best other | ÷ orthogonal |",
-        "|---|--:|--:|" + "--:|" * (len(METHODS) + 2),
-    ]
-    for (name, d, n), group in itertools.groupby(sorted(rows, key=order), key=lambda row: row[:3]):
-        cells = {row[3]: row[4:] for row in group}
-        best = min(cells, key=lambda method: cells[method][0])
-        texts = []
-        for method in METHODS:
-            mean, low, high = cells[method]
-            text = f"{mean:.1e} ±{(high - low) / 2 / mean:.0%}"
-            texts.append(f"**{text}**" if method == best else text)
-        others = min(cell[0] for method, cell in cells.items() if method != "design")
-        design = cells["design"][0]
-        ratios = f"{design / others:.2f} | {design / cells['orthogonal'][0]:.2f}"
-        lines.append(f"| {name} | {d} | {n} | " + " | ".join(texts) + f" | {ratios} |")
-    return "\n".join(lines) + "\n"
+def compare_variants(name: str, game: TreeGame, n_seeds: int) -> list[str]:
+    """Compare variants of designs on the games of a data set, and return a line of the table for each size."""
+    exact = game.shapley_values()
+    lines = []
+    for n in SIZES_OF_VARIANTS:
+        mse = {
+            variant: _variant_error(game, exact, variant, n, n_seeds)
+            for variant in track(VARIANTS, description=f"{name} variants")
+        }
+        lines.append(markdown_row([name, game.d, n, *(f"{mse[variant] / mse[REFERENCE]:.2f}" for variant in COMPARED)]))
+    return lines
 
 
-def draw(rows: list[list], path: Path) -> None:
-    """Error against the number of orderings, a panel for each data set."""
-    from matplotlib.figure import Figure
-
-    names = list(dict.fromkeys(row[0] for row in sorted(rows, key=order)))
-    figure = Figure(figsize=(9.0, 2.9 * -(-len(names) // 3)), layout="constrained")
-    panels = figure.subplots(-(-len(names) // 3), 3, squeeze=False).reshape(-1)
-    for panel in panels[len(names) :]:
-        panel.set_visible(False)
-    for name, panel in zip(names, panels, strict=False):
-        for method in METHODS:
-            mine = sorted(row[2:] for row in rows if row[0] == name and row[3] == method)
-            n, _, mean, low, high = zip(*mine, strict=True)
-            width = 2.2 if method == "design" else 1.1
-            panel.plot(n, mean, marker="o", markersize=3, linewidth=width, label=method)
-            panel.fill_between(n, low, high, alpha=0.2, linewidth=0)
-        players = next(row[1] for row in rows if row[0] == name)
-        panel.set(xscale="log", yscale="log", title=f"{name} (d = {players})", xlabel="orderings")
-    panels[0].set_ylabel("mean squared error")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(METHODS), frameon=False)
-    figure.savefig(path, dpi=110)
+def _variant_error(game: TreeGame, exact: Floats, variant: str, n: int, n_seeds: int) -> float:
+    samples = [VARIANTS[variant](game.d, n, np.random.default_rng(seed)) for seed in range(n_seeds)]
+    return float(np.mean([(game.contributions(sample).mean(axis=1) - exact) ** 2 for sample in samples]))
 
 
-def read(path: Path) -> list[list]:
-    with path.open() as stream:
-        return [
-            [row[0], int(row[1]), int(row[2]), row[3], *map(float, row[4:])] for row in list(csv.reader(stream))[1:]
-        ]
-
-
-def order(row: list) -> tuple:
-    return NAMES.index(row[0]), row[2]
-
-
-def run(data: Path, out: Path, names: tuple[str, ...], seeds: int) -> None:
-    rows, variants = [], []
+def run(data: Path, out: Path, names: Iterable[str], n_seeds: int) -> None:
+    """Measure methods and variants on data sets, and write ``design_error.csv`` and the table of variants."""
+    lines: list[Line] = []
+    variants: list[str] = []
     for name in names:
-        game = make_game(data, name)
-        rows += measure(name, game, seeds)
-        variants += compare_variants(name, game, seeds)
-    out.mkdir(parents=True, exist_ok=True)
-    with (out / "design_error.csv").open("w", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["data_set", "d", "n", "method", "mse", "mse_low", "mse_high"])
-        writer.writerows([f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in rows)
-    columns = list(VARIANTS)[1:]
-    lines = ["| data set | d | n | " + " | ".join(columns) + " |", "|---|--:|--:|" + "--:|" * len(columns), *variants]
-    (out / "design_variants_error.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        game = make_game(name, data)
+        lines += measure(name, game, n_seeds)
+        variants += compare_variants(name, game, n_seeds)
+    write_csv(out / "design_error.csv", lines)
+    write_lines(out / "design_variants_error.md", [*markdown_head(["data set", "d", "n", *COMPARED]), *variants])
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--out", type=Path, default=Path("docs/results"))
-    parser.add_argument("--quick", action="store_true", help="two seeds on generated data, to see that it works")
-    parser.add_argument("--redraw", action="store_true", help="only make table and picture from the CSV file")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study with command-line arguments."""
+    parser = study_parser(__doc__, quick="two seeds on generated data")
+    add_data_option(parser)
+    add_out_option(parser, Path("docs/results"), "folder to write to")
+    parser.add_argument("--redraw", action="store_true", help="only make the table and the picture from the CSV file")
     options = parser.parse_args(arguments)
-    names, seeds = (("make_regression",), 2) if options.quick else (NAMES, SEEDS)
+    names, n_seeds = (QUICK_DATA_SETS, QUICK_SEEDS) if options.quick else (DATA_SETS, SEEDS)
     if not options.redraw:
-        run(options.data, options.out, names, seeds)
-    rows = read(options.out / "design_error.csv")
-    draw(rows, options.out / "design_error.png")
-    (options.out / "design_error.md").write_text(markdown(rows, seeds), encoding="utf-8")
+        run(options.data, options.out, names, n_seeds)
+    lines = read_csv(options.out / "design_error.csv")
+    draw(lines).savefig(options.out / "design_error.png", dpi=110)
+    write_lines(options.out / "design_error.md", table(lines, n_seeds))
 
 
 if __name__ == "__main__":

@@ -1,59 +1,73 @@
-"""Own time of "gp" for ten rows, and its error against that of fitting each row by itself.
+"""Own time of ``gp`` for ten rows, and its error compared with that of fitting each row alone.
 
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/gp_time.py [--data ../shared/data] [--quick]
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m sharpley_experiments.studies.gp_time --data ../shared/data
 
-Processor seconds for a row, model calls apart, on XGBoost models: breast_cancer with 30 players and 1,502
-evaluations, adult with 107 players and 5,352. "by itself" learns the hyperparameters of every row from that row
-alone, with all
-iterations; the error of the shared fit is to be at most twice as large.
+Processor seconds for a row, without model calls, on XGBoost models: breast_cancer with 30 players and 1,502
+evaluations, adult with 107 players and 5,352. "fitted by itself" learns the hyperparameters of each row from that row
+alone, with all iterations; the error of the shared fit should be at most twice as large.
 """
 
-import argparse
-import time
-from pathlib import Path
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import process_time
+from typing import NamedTuple
 
 import numpy as np
 
-from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators import GaussianProcessEstimator
 from sharpley.games import TreeGame
-from sharpley_experiments.common.datasets import load
-from sharpley_experiments.common.models import make_task, train_xgboost
+from sharpley_experiments.studies.common import add_data_option, markdown_head, markdown_row, study_parser, tree_game
+from sharpley_experiments.studies.gp_internals import GaussianProcessRun
 
-CASES = (("breast_cancer", 1502), ("adult", 5352))
+CASES, QUICK_CASES = (("breast_cancer", 1502), ("adult", 5352)), (("make_regression", 202),)
+"""Data sets and budgets."""
+
+SEEDS = 5
+COLUMNS = (
+    *("data set", "d", "evaluations", "seconds a row", "fitted by itself"),
+    *("error", "fitted by itself", "ratio"),
+)
 
 
-def measure(game, budget, seed):
-    estimator, store = GaussianProcessEstimator(game.d, rng=seed), CoalitionStore(game.d)
-    start = time.process_time()
-    estimator.extend(store, budget, None)
-    choosing = time.process_time() - start
-    values = game(store.since(0))[:, :, None]
+class Outcome(NamedTuple):
+    """Processor seconds for a row, and mean squared errors divided by the mean of φ²."""
+
+    seconds: float
+    seconds_alone: float
+    error: float
+    error_alone: float
+
+
+def measure(game: TreeGame, budget: int, seed: int) -> Outcome:
+    """Estimate all rows together, and then each alone from the same coalitions."""
+    run = GaussianProcessRun(game.d, seed)
+    start = process_time()
+    run.choose(budget)
+    choosing = process_time() - start
+    values = np.atleast_2d(game(run.coalitions))
     exact = game.shapley_values()
-    start = time.process_time()
-    shared = estimator.estimate(values).values[:, :, 0]
-    sharing = time.process_time() - start
-    alone = np.concatenate([estimator.estimate(row[None]).values[:, :, 0] for row in values])
-    by_itself = time.process_time() - start - sharing
-    errors = [((found - exact) ** 2).mean() / (exact**2).mean() for found in (shared, alone)]
-    return [(choosing + sharing) / len(values), (choosing + by_itself) / len(values), *errors]
+    start = process_time()
+    together = run.estimate(values)
+    sharing = process_time() - start
+    alone = np.concatenate([run.estimate(row[None]) for row in values])
+    fitting_alone = process_time() - start - sharing
+    errors = [float(((found - exact) ** 2).mean() / (exact**2).mean()) for found in (together, alone)]
+    return Outcome((choosing + sharing) / len(values), (choosing + fitting_alone) / len(values), *errors)
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--quick", action="store_true", help="one small case, to see that it works")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study with command-line arguments."""
+    parser = study_parser(__doc__, quick="one small case")
+    add_data_option(parser)
     options = parser.parse_args(arguments)
-    cases, seeds = ((("make_regression", 202),), 1) if options.quick else (CASES, 5)
-    print("| data set | d | evaluations | seconds a row | fitted by itself | error | fitted by itself | ratio |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    cases, n_seeds = (QUICK_CASES, 1) if options.quick else (CASES, SEEDS)
+    print("\n".join(markdown_head(COLUMNS)))
     for name, budget in cases:
-        dataset = load(name, options.data)
-        task = make_task(dataset, train_xgboost(dataset))
-        game = TreeGame(task.model, task.background, task.rows)
-        seconds, alone, error, error_alone = np.mean([measure(game, budget, seed) for seed in range(seeds)], axis=0)
-        cells = f"{seconds:.3f} | {alone:.3f} | {error:.1e} | {error_alone:.1e} | {error / error_alone:.2f}"
-        print(f"| {name} | {game.d} | {budget} | {cells} |", flush=True)
+        game = tree_game(name, options.data)
+        mean = Outcome(*np.mean([measure(game, budget, seed) for seed in range(n_seeds)], axis=0))
+        seconds = f"{mean.seconds:.3f}", f"{mean.seconds_alone:.3f}"
+        errors = f"{mean.error:.1e}", f"{mean.error_alone:.1e}", f"{mean.error / mean.error_alone:.2f}"
+        print(markdown_row([name, game.d, budget, *seconds, *errors]), flush=True)
 
 
 if __name__ == "__main__":

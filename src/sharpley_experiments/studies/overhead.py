@@ -1,110 +1,72 @@
-"""Time and memory around the model calls, beside shap's PermutationExplainer and KernelExplainer, in one run.
+"""Time and memory around the model calls, compared with shap's PermutationExplainer and KernelExplainer.
 
-    python benchmarks/overhead.py [--quick] [--out docs/results/overhead.md]
+    python -m sharpley_experiments.studies.overhead --out docs/results/overhead.md
 
-For each explainer: total time ÷ time inside ``predict``, distinct coalitions that the budget of 10 d + 2 pays
-for, and extra memory at the peak. Everything is measured in this process; ratios within a row are what
-counts, the machine is noisy.
+For each explainer: total time ÷ time inside ``predict``, distinct coalitions that the budget of 10 d + 2 pays for, and
+extra memory at the peak. All times are measured in one process, and memory in fresh ones. Ratios within a line are
+what counts: the machine is noisy.
 """
 
-import argparse
-import threading
-import time
-import warnings
-from multiprocessing import get_context
-from pathlib import Path
-from types import SimpleNamespace
+from __future__ import annotations
 
-import numpy as np
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from multiprocessing import get_context
+from time import perf_counter
+from typing import Any, NamedTuple, TypeAlias
 
 import sharpley
+from sharpley_experiments.studies.common import add_out_option, markdown_head, markdown_row, study_parser, write_lines
+from sharpley_experiments.studies.overhead_meters import PeakMemory, Timed
+from sharpley_experiments.studies.overhead_models import Subject, forest_model, pipeline_model, xgboost_model
 
-BACKGROUND = 100
-ROWS = 30
+Maker: TypeAlias = Callable[[int], Subject]
+"""Returns a model with d features."""
 
+N_BACKGROUND, N_LARGE_BACKGROUND, N_ROWS = 100, 1000, 30
+N_FEATURES = (8, 32, 100)
+BATCH_SIZES = (2**10, 2**12, 2**14, 2**15, 2**17)
+BATCHED: tuple[tuple[str, Maker, int], ...] = (
+    ("XGBoost", xgboost_model, 8),
+    ("XGBoost", xgboost_model, 100),
+    ("random forest", forest_model, 10),
+    ("pandas pipeline", pipeline_model, 10),
+)
+"""Models, with their number of features, that batch sizes are compared on."""
 
-class Timed:
-    """A model function that records its time, its calls and the rows it saw."""
-
-    def __init__(self, function):
-        self.function, self.seconds, self.calls, self.rows = function, 0.0, 0, 0
-
-    def __call__(self, table):
-        start = time.perf_counter()
-        output = self.function(table)
-        self.seconds += time.perf_counter() - start
-        self.calls += 1
-        self.rows += len(table)
-        return output
-
-
-class PeakMemory:
-    """Largest resident memory of this process while the block runs, less that at its start, in MB."""
-
-    def __enter__(self):
-        self._stop, self._start = threading.Event(), _resident()
-        self.peak = 0.0
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-        return self
-
-    def _watch(self):
-        while not self._stop.wait(0.002):
-            self.peak = max(self.peak, _resident() - self._start)
-
-    def __exit__(self, *_):
-        self.peak = max(self.peak, _resident() - self._start)
-        self._stop.set()
-        self._thread.join()
+COLUMNS = (
+    *("explainer", "d", "background", "budget", "total ÷ predict", "seconds", "calls"),
+    *("coalitions per row", "peak MB"),
+)
 
 
-def _resident() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096 / 1e6
+class Result(NamedTuple):
+    """What is measured of an explainer; the fields are those of ``COLUMNS``."""
+
+    explainer: str
+    d: int
+    n_background: int
+    budget: int
+    ratio: float
+    seconds: float
+    calls: int
+    coalitions: float
+    peak: float
 
 
-def xgboost_model(d, n_rows=5000):
-    from xgboost import XGBRegressor
+def budget_of(d: int) -> int:
+    """Return the budget for each row, 10 d + 2.
 
-    rng = np.random.default_rng(0)
-    table = rng.normal(size=(n_rows, d))
-    target = table[:, 0] * table[:, 1] + np.abs(table[:, 2 : d // 2 + 2]).sum(axis=1)
-    return XGBRegressor(n_estimators=100, max_depth=6).fit(table, target), table
-
-
-def forest_model(d, n_rows=5000):
-    from sklearn.ensemble import RandomForestRegressor
-
-    rng = np.random.default_rng(0)
-    table = rng.normal(size=(n_rows, d))
-    return RandomForestRegressor(100, n_jobs=-1, random_state=0).fit(table, table[:, 0] * table[:, 1]), table
+    Examples
+    --------
+    >>> budget_of(8)
+    82
+    """
+    return 10 * d + 2
 
 
-def pipeline_model(d, n_rows=3000):
-    """A scikit-learn pipeline on a pandas frame: one-hot encoded categories, scaled numbers, a linear model."""
-    import pandas as pd
-    from sklearn.compose import ColumnTransformer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    rng = np.random.default_rng(0)
-    names = [f"x{j}" for j in range(d)]
-    frame = pd.DataFrame(rng.normal(size=(n_rows, d)), columns=names)
-    categories = names[: d // 2]
-    frame[categories] = rng.integers(0, 8, size=(n_rows, len(categories))).astype(float)
-    encode = ColumnTransformer([("c", OneHotEncoder(), categories), ("n", StandardScaler(), names[d // 2 :])])
-    model = make_pipeline(encode, LogisticRegression())
-    model.fit(frame, frame["x0"] + frame[names[-1]] > 4)
-
-    def predict(table):  # shap's Kernel explainer passes arrays
-        return model.decision_function(table if isinstance(table, pd.DataFrame) else pd.DataFrame(table, columns=names))
-
-    return SimpleNamespace(predict=predict), frame
-
-
-def explainers(function, background, budget):
-    """Calls that explain rows with an equal nominal budget."""
+def explainers(function: Callable[[Any], Any], background: Any, budget: int) -> dict[str, Callable[[Any], Any]]:
+    """Return functions that explain rows, by the explainers' names; all have the same nominal budget."""
     import shap
 
     masker = shap.maskers.Independent(background, max_samples=len(background))
@@ -118,102 +80,103 @@ def explainers(function, background, budget):
     }
 
 
-def measure(make_model, d, n_background, n_rows, repeats):
-    """One row of results for each explainer; the best of some repeats."""
-    model, table = make_model(d)
-    background, rows, budget = table[:n_background], table[-n_rows:], 10 * d + 2
+def measure(make_model: Maker, d: int, n_background: int, n_rows: int, repeats: int) -> list[Result]:
+    """Return a result for each explainer: of some repeats, the one with the lowest total ÷ predict."""
+    predict, table = make_model(d)
+    background, rows, budget = table[:n_background], table[-n_rows:], budget_of(d)
     results = []
-    for name in explainers(model.predict, background, budget):
-        best = None
+    for name in explainers(predict, background, budget):
+        runs = []
         for _ in range(repeats):
-            timed = Timed(model.predict)
+            timed = Timed(predict)
             explain = explainers(timed, background, budget)[name]
             explain(rows[:1])  # imports and compiles
-            timed.seconds = timed.calls = timed.rows = 0
-            start = time.perf_counter()
+            timed.reset()
+            start = perf_counter()
             explain(rows)
-            total = time.perf_counter() - start
-            result = (total / timed.seconds, total, timed.calls, timed.rows / n_background / n_rows)
-            best = result if best is None or result[0] < best[0] else best
+            total = perf_counter() - start
+            runs.append((total / timed.seconds, total, timed.calls, timed.rows / n_background / n_rows))
         with get_context("spawn").Pool(1) as fresh:  # memory that an earlier explainer left behind would hide its use
-            peak = fresh.apply(peak_memory, (make_model.__name__, d, n_background, n_rows, name))
-        results.append((name, d, n_background, budget, *best, peak))
+            peak = fresh.apply(peak_memory, (make_model, d, n_background, n_rows, name))
+        results.append(Result(name, d, n_background, budget, *min(runs, key=lambda run: run[0]), peak))
     return results
 
 
-def peak_memory(maker, d, n_background, n_rows, name):
-    """Peak of resident memory while rows are explained, in MB, after one small call that imports and compiles."""
+def peak_memory(make_model: Maker, d: int, n_background: int, n_rows: int, name: str) -> float:
+    """Return the peak of resident memory while rows are explained, in MB, after a small call that compiles."""
     warnings.simplefilter("ignore")
-    model, table = globals()[maker](d)
-    tiny = explainers(model.predict, table[:2], 10 * d + 2)[name]
-    tiny(table[-1:])
-    explain = explainers(model.predict, table[:n_background], 10 * d + 2)[name]
+    predict, table = make_model(d)
+    explainers(predict, table[:2], budget_of(d))[name](table[-1:])
+    explain = explainers(predict, table[:n_background], budget_of(d))[name]
     with PeakMemory() as memory:
         explain(table[-n_rows:])
     return memory.peak
 
 
-def batch_sizes():
-    """Seconds with different batch sizes, for a fast model, a costly call and a pandas pipeline."""
-    sizes = (2**10, 2**12, 2**14, 2**15, 2**17)
-    lines = [
+def table_of_results(title: str, results: Iterable[Result]) -> list[str]:
+    """Return a table with a line for each result."""
+    lines = [f"**{title}**", "", *markdown_head(COLUMNS)]
+    for name, d, n_background, budget, ratio, seconds, calls, coalitions, peak in results:
+        numbers = f"{ratio:.3f}", f"{seconds:.2f}", calls, f"{coalitions:.0f}", f"{peak:.0f}"
+        lines.append(markdown_row([name, d, n_background, budget, *numbers]))
+    return lines
+
+
+def table_of_batch_sizes() -> list[str]:
+    """Measure seconds with different batch sizes, for a fast model, a costly call and a pandas pipeline."""
+    return [
         "**Seconds by batch size** (rows in one call; the default is 32,768, or fewer so that a table has 2²¹ entries)",
         "",
-        "| model | d | " + " | ".join(f"{size:,}" for size in sizes) + " |",
-        "|---|--:|" + "--:|" * len(sizes),
+        *markdown_head(["model", "d", *(f"{size:,}" for size in BATCH_SIZES)]),
+        *(markdown_row([title, d, *_seconds_by_batch_size(make_model(d), d)]) for title, make_model, d in BATCHED),
     ]
-    for title, make_model, d in (
-        ("XGBoost", xgboost_model, 8),
-        ("XGBoost", xgboost_model, 100),
-        ("random forest", forest_model, 10),
-        ("pandas pipeline", pipeline_model, 10),
-    ):
-        model, table = make_model(d)
-        cells = []
-        for size in sizes:
-            explainer = sharpley.Explainer(
-                model.predict, table[:BACKGROUND], method="antithetic", rng=0, batch_size=size
-            )
-            explainer.estimate(table[-1:], max_evals=10 * d + 2)
-            seconds = []
-            for _ in range(3):
-                start = time.perf_counter()
-                explainer.estimate(table[-10:], max_evals=10 * d + 2)
-                seconds.append(time.perf_counter() - start)
-            cells.append(f"{min(seconds):.3f}")
-        lines.append(f"| {title} | {d} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
 
 
-def markdown(title, results):
-    header = "explainer | d | background | budget | total ÷ predict | seconds | calls | coalitions per row | peak MB"
-    lines = [f"**{title}**", "", f"| {header} |", "|---|" + "--:|" * 8]
-    for name, d, n_background, budget, ratio, total, calls, paid, peak in results:
-        cells = (name, d, n_background, budget, f"{ratio:.3f}", f"{total:.2f}", calls, f"{paid:.0f}", f"{peak:.0f}")
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines) + "\n"
+def _seconds_by_batch_size(subject: Subject, d: int) -> list[str]:
+    cells = []
+    for size in BATCH_SIZES:
+        explainer = sharpley.Explainer(
+            subject.predict, subject.table[:N_BACKGROUND], method="antithetic", rng=0, batch_size=size
+        )
+        explainer.estimate(subject.table[-1:], max_evals=budget_of(d))
+        seconds = []
+        for _ in range(3):
+            start = perf_counter()
+            explainer.estimate(subject.table[-10:], max_evals=budget_of(d))
+            seconds.append(perf_counter() - start)
+        cells.append(f"{min(seconds):.3f}")
+    return cells
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--out", type=Path)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study with command-line arguments."""
+    parser = study_parser(__doc__, quick="small sizes")
+    add_out_option(parser, None, "Markdown file to write")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    sizes = [(8, BACKGROUND)] if options.quick else [(8, BACKGROUND), (32, BACKGROUND), (100, BACKGROUND)]
-    rows, repeats = (1, 1) if options.quick else (ROWS, 3)
-    parts = [
-        markdown("XGBoost, 100 trees", [r for d, b in sizes for r in measure(xgboost_model, d, b, rows, repeats)]),
-    ]
+    numbers, n_rows, repeats = (N_FEATURES[:1], 1, 1) if options.quick else (N_FEATURES, N_ROWS, 3)
+    results = [result for d in numbers for result in measure(xgboost_model, d, N_BACKGROUND, n_rows, repeats)]
+    lines = table_of_results("XGBoost, 100 trees", results)
     if not options.quick:
-        parts.append(markdown("XGBoost, large background", measure(xgboost_model, 100, 1000, 3, 1)))
-        parts.append(markdown("A random forest (costly calls)", measure(forest_model, 10, BACKGROUND, 10, 2)))
-        parts.append(markdown("A pandas pipeline (costly calls)", measure(pipeline_model, 10, BACKGROUND, 10, 2)))
-        parts.append(batch_sizes())
-    page = "\n".join(parts)
-    print(page)
+        lines += ["", *_further_tables()]
+    print("\n".join(lines) + "\n")
     if options.out:
-        options.out.write_text(page, encoding="utf-8")
+        write_lines(options.out, lines)
+
+
+def _further_tables() -> list[str]:
+    large = measure(xgboost_model, 100, N_LARGE_BACKGROUND, 3, 1)
+    forest = measure(forest_model, 10, N_BACKGROUND, 10, 2)
+    pipeline = measure(pipeline_model, 10, N_BACKGROUND, 10, 2)
+    return [
+        *table_of_results("XGBoost, large background", large),
+        "",
+        *table_of_results("A random forest (costly calls)", forest),
+        "",
+        *table_of_results("A pandas pipeline (costly calls)", pipeline),
+        "",
+        *table_of_batch_sizes(),
+    ]
 
 
 if __name__ == "__main__":

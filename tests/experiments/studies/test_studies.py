@@ -1,24 +1,38 @@
-"""Studies: each runs."""
+"""Every study runs at its smallest, so that none goes stale."""
 
 import pytest
 
 from sharpley_experiments.studies import active, coverage, design_error, designs, gp_time, overhead
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
-def test_studies_run(tmp_path):
-    """Every study at its smallest: they cannot rot."""
 
+def test_design_error_writes_a_line_for_each_size(tmp_path):
     design_error.main(["--quick", "--out", str(tmp_path)])
     assert "| make_regression | 10 | 100 | " in (tmp_path / "design_error.md").read_text()
+
+
+def test_designs_writes_bounds_and_variants(tmp_path):
     designs.main(["--quick", "--out", str(tmp_path)])
     assert "| 3 | 2 | " in (tmp_path / "design_bounds.md").read_text()
     assert "| paired | " in (tmp_path / "design_variants.md").read_text()
 
+
+def test_overhead_measures_shap_too(tmp_path):
     overhead.main(["--quick", "--out", str(tmp_path / "overhead.md")])
     assert "| shap Permutation | 8 |" in (tmp_path / "overhead.md").read_text()
+
+
+def test_active_compares_choices_on_a_model(tmp_path):
     active.main(["--quick", "--out", str(tmp_path / "active.md")])
     assert "| make_regression | 10 |" in (tmp_path / "active.md").read_text()
+
+
+def test_gp_time_prints_a_line_for_a_model(capsys):
     gp_time.main(["--quick"])
+    assert "| make_regression | 10 | 202 | " in capsys.readouterr().out
+
+
+def test_coverage_measures_every_method(tmp_path):
     coverage.main(["--quick", "--out", str(tmp_path / "coverage.md")])
     assert "| antithetic | " in (tmp_path / "coverage.md").read_text()
