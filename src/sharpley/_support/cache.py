@@ -2,16 +2,14 @@
 
 A file holds the orderings, the key that they were computed for, and a digest of both. What does not match in
 every respect (cut off, damaged, of another version, copied from elsewhere) is computed again. Files are
-written under a temporary name and renamed, so other processes see a whole file or none.
+written atomically, so other processes see a whole file or none.
 ``SHARPLEY_CACHE_DIR`` names another folder; if it is empty, nothing is kept.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.atomic import replacing
 from sharpley._support.checks import stacklevel_outside
 from sharpley._support.typing import Orderings
 
@@ -123,12 +122,10 @@ def _read(path: Path, key: str, n: int | None = None, d: int | None = None) -> O
 def _write(path: Path, key: str, orderings: Orderings) -> None:
     """Keep orderings; a folder that cannot be written to costs time later, not the result."""
     compact = orderings.astype(np.min_scalar_type(max(1, orderings.shape[1] - 1)))
-    temporary = path.with_name(f".{uuid.uuid4().hex}{UNFINISHED}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as stream:
+        with replacing(path, unfinished=UNFINISHED) as stream:
             np.savez_compressed(stream, orderings=compact, digest=np.array(_digest(key, compact)))
-        temporary.replace(path)
     except OSError as error:
         warnings.warn(
             f"cannot keep designs in {path.parent} ({error.strerror or error}), they will be computed again; "
@@ -136,6 +133,3 @@ def _write(path: Path, key: str, orderings: Orderings) -> None:
             RuntimeWarning,
             stacklevel=stacklevel_outside(),
         )
-    finally:  # it is still there if writing failed or was interrupted
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)

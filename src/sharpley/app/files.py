@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.atomic import replacing
 from sharpley._support.checks import check_choice
 
 FORMATS = ("csv", "npy")
@@ -43,5 +45,19 @@ def write_array(path: str, array: NDArray[Any], file_format: str | None = None) 
     if path == "-":
         sys.stdout.buffer.write(buffer.getvalue())
         sys.stdout.buffer.flush()
+    elif _is_replaceable(Path(path)):
+        with replacing(Path(path)) as stream:
+            stream.write(buffer.getvalue())
     else:
         Path(path).write_bytes(buffer.getvalue())
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Whether ``path`` is free, or a regular file that may be written to and replaced.
+
+    Devices, FIFOs and links such as /dev/stdout are to be written to, not to be replaced.
+    """
+    if not os.path.lexists(path):
+        return True
+    is_regular = path.is_file() and not path.is_symlink()
+    return is_regular and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)

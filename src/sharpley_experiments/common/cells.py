@@ -1,18 +1,18 @@
 """Experiments in cells: each is stored as soon as it is finished, so that an interrupted run goes on where it stopped.
 
-A cell is a set of named settings; its file's name is a digest of them. Files are written under another name
-first and then renamed: a killed process leaves whole cells only, and several processes may share a folder.
+A cell is a set of named settings; its file's name is a digest of them. Files are written atomically: a killed process
+leaves whole cells only, and several processes may share a folder.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from sharpley._support.atomic import replacing
 
 Cell: TypeAlias = Mapping[str, str | int | float]
 Rows: TypeAlias = list[dict[str, Any]]
@@ -82,14 +82,8 @@ def _measure_all(
 
 def _measure_one(measure: Measure, cell: Cell, folder: Path, context: dict[str, Any]) -> None:
     text = json.dumps({"cell": dict(cell), "rows": measure(**cell, **context)})
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".cell-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(temporary, _path(folder, cell))
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(_path(folder, cell)) as stream:
+        stream.write(text.encode())
 
 
 def _path(folder: Path, cell: Cell) -> Path:

@@ -11,6 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
+from sharpley._support.atomic import replacing
+
 TIMEOUT = 30.0  # seconds without a byte
 BLOCK = 1 << 18
 
@@ -102,7 +104,7 @@ def download(original: Original, folder: Path) -> Path:
 
 def _copy(url: str, path: Path) -> None:
     request = urllib.request.Request(url, headers={"User-Agent": "sharpley"})
-    with urllib.request.urlopen(request, timeout=TIMEOUT) as response, path.open("xb") as out:
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as response, replacing(path) as out:
         stated = response.headers.get("Content-Length", "")
         total = int(stated) if stated.isdigit() else None
         for block in _with_progress(response, total, path.name):

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sharpley import __version__
+from sharpley._support.atomic import replacing
 from sharpley_experiments.common.versions import installed_version
 
 NAME = "manifest.json"
@@ -71,6 +72,5 @@ def write(folder: Path, records: dict[str, Record], last: Record) -> None:
         "made_with": last.made_with,
         "exhibits": {name: asdict(record) for name, record in records.items()},
     }
-    temporary = folder / f".{NAME}"
-    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    temporary.replace(folder / NAME)  # never half a manifest, even if the run is killed
+    with replacing(folder / NAME) as stream:  # never half a manifest, even if the run is killed
+        stream.write((json.dumps(content, indent=1) + "\n").encode())
