@@ -6,20 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharpley_experiments.bench.measure import OURS
-from sharpley_experiments.common.style import (
-    BLUE,
-    DARK,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    YELLOW,
-    label_outer,
-    log_numbers,
-    new_figure,
-    panel_grid,
-)
+from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
+from sharpley_experiments.common.style import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +15,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 HEADLINE = "gp"
-COLUMNS = 3  # of panels
 SHOWN_OURS = {"gp": ORANGE, "gp-unbiased": "#A00000", "regression": GREEN, "antithetic": DARK}
 PEER_COLOURS = (BLUE, SKY, PURPLE, YELLOW, "#44AA99", "#882255", "#999933", GREY)
 WANTED = {10: 2.0, 50: 4.0}  # times below the best peer
@@ -114,17 +101,16 @@ def seconds_table(lines: DataFrame) -> str:
 
 def draw(lines: DataFrame, note: str) -> Figure:
     """Error against evaluations, a panel for each game: ours as lines, peers dashed."""
-    games = list(dict.fromkeys(lines["game"]))
-    height = -(-len(games) // COLUMNS)
-    figure = new_figure("Error of Shapley values, relative to their mean square", note, (10.0, 3.0 * height + 0.8))
-    panels = panel_grid(figure, len(games), COLUMNS)
     looks = _looks(lines)
-    for game, panel in zip(games, panels, strict=True):
-        _draw_game(panel, lines[lines["game"] == game], looks)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    label_outer(panels, COLUMNS, "evaluated coalitions", "relative error")
-    return figure
+    return draw_panels(
+        "Error of Shapley values, relative to their mean square",
+        note,
+        list(dict.fromkeys(lines["game"])),
+        lambda panel, game: _draw_game(panel, lines[lines["game"] == game], looks),
+        axes=("evaluated coalitions", "relative error"),
+        row_height=3.0,
+        legend_columns=4,
+    )
 
 
 def _looks(lines: DataFrame) -> dict[str, dict[str, Any]]:
@@ -138,15 +124,12 @@ def _looks(lines: DataFrame) -> dict[str, dict[str, Any]]:
     return ours | dashed
 
 
-def _draw_game(panel: Axes, lines: DataFrame, looks: dict[str, dict[str, Any]]) -> None:
+def _draw_game(panel: Axes, lines: DataFrame, looks: dict[str, dict[str, Any]]) -> str:
     for method, look in looks.items():
         mine = lines[lines["method"] == method].sort_values("multiple")
         if mine.empty:
             continue
         evaluations = mine["multiple"] * mine["d"] + 2
-        panel.plot(evaluations, mine["error"], marker="o", markersize=2.5, label=method, **look)
-        panel.fill_between(evaluations, mine["low"], mine["high"], color=look["color"], alpha=0.15, linewidth=0)
-    log_numbers(panel)
-    panel.set_yscale("log")
-    panel.set_title(f"{lines['game'].iloc[0]} (d = {lines['d'].iloc[0]})", fontsize=9)
-    panel.tick_params(which="both", labelsize=7)
+        draw_line(panel, evaluations, mine["error"], (mine["low"], mine["high"]), label=method, look=look, opacity=0.15)
+    log_log(panel)
+    return f"{lines['game'].iloc[0]} (d = {lines['d'].iloc[0]})"
