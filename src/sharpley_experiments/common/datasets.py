@@ -22,7 +22,7 @@ from sharpley._support.checks import check_choice
 from sharpley._support.typing import Floats
 from sharpley_experiments.common import readers
 from sharpley_experiments.common.downloads import DownloadError, Original, download, find, opened
-from sharpley_experiments.common.readers import Table
+from sharpley_experiments.common.readers import Contents
 
 UCI = "https://archive.ics.uci.edu/static/public"
 WHOLE_YEAR = (515_345, 90)
@@ -44,10 +44,10 @@ class _Recipe(NamedTuple):
     """How to read a data set that does not come with scikit-learn."""
 
     original: Original
-    read: Callable[..., Table]
+    read: Callable[..., Contents]
     copy: str
     """A compact copy, in a data folder."""
-    read_copy: Callable[..., Table]
+    read_copy: Callable[..., Contents]
     notes: dict[str, str]
     """The digests of all right contents, and what there is to say of each."""
     is_classification: bool
@@ -191,12 +191,12 @@ def _paths(name: str, folder: Path) -> list[Path] | None:
     return public or ([copy] if copy.is_file() else None)
 
 
-def _parsed(name: str, paths: list[Path], members: tuple[str, ...], read: Callable[..., Table]) -> Dataset:
+def _parsed(name: str, paths: list[Path], members: tuple[str, ...], read: Callable[..., Contents]) -> Dataset:
     """The data set in files, each of which is a member or an archive that holds it."""
     recipe = _RECIPES[name]
     try:
         with ExitStack() as stack:
-            streams = [stack.enter_context(opened(*pair)) for pair in zip(paths, members, strict=True)]
+            streams = [stack.enter_context(opened(*source)) for source in zip(paths, members, strict=True)]
             x, y, names = read(*streams)
     except (MemoryError, PermissionError):
         raise

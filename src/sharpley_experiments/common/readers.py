@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 
-Table: TypeAlias = tuple[Floats, Floats, tuple[str, ...]]
+Contents: TypeAlias = tuple[Floats, Floats, tuple[str, ...]]
 """X, y and the names of X's columns."""
 
 ADULT = (
@@ -30,7 +30,7 @@ YEAR = (*(f"TimbreAvg{i}" for i in range(1, 13)), *(f"TimbreCov{i}" for i in ran
 YEARS = (1922, 2011)
 
 
-def adult(train: IO[bytes], test: IO[bytes]) -> Table:
+def adult(train: IO[bytes], test: IO[bytes]) -> Contents:
     """``adult.data``, then ``adult.test``, whose first line is a comment and whose labels end with a dot."""
     rows = [row for stream in (train, test) for row in _rows(stream.read()) if len(row) > 1]
     if {len(row) for row in rows} != {len(ADULT) + 1}:
@@ -38,38 +38,38 @@ def adult(train: IO[bytes], test: IO[bytes]) -> Table:
     return _adult(rows)
 
 
-def adult_copy(stream: IO[bytes]) -> Table:
+def adult_copy(stream: IO[bytes]) -> Contents:
     """One gzipped CSV file with a header, of training and test rows."""
     header, *rows = _rows(gzip.decompress(stream.read()))
     at = [header.index(name) for name in (*ADULT, "y")]
     return _adult([[row[i] for i in at] for row in rows])
 
 
-def _adult(rows: list[list[str]]) -> Table:
+def _adult(rows: list[list[str]]) -> Contents:
     """Numbers first, then an indicator for each level ("?" is one), without the very last: the paper's 107 columns."""
     *columns, labels = zip(*rows, strict=True)
-    table = dict(zip(ADULT, columns, strict=True))
+    by_name = dict(zip(ADULT, columns, strict=True))
     names = [name for name in ADULT if name not in ADULT_WORDS]
-    blocks = [_numbers([table[name] for name in names])]
+    blocks = [_numbers([by_name[name] for name in names])]
     for name in (name for name in ADULT if name in ADULT_WORDS):
-        levels, codes = np.unique(table[name], return_inverse=True)
+        levels, codes = np.unique(by_name[name], return_inverse=True)
         blocks.append(np.eye(len(levels))[codes])
         names += [f"{name}_{level}" for level in levels]
     is_positive = [label in (">50K", ">50K.", "1") for label in labels]
     return np.hstack(blocks)[:, :-1].copy(), np.array(is_positive, dtype=np.float64), tuple(names[:-1])
 
 
-def bank(stream: IO[bytes]) -> Table:
+def bank(stream: IO[bytes]) -> Contents:
     """``bank-full.csv``, which is separated by semicolons."""
     return _bank(_rows(stream.read(), ";"))
 
 
-def bank_copy(stream: IO[bytes]) -> Table:
+def bank_copy(stream: IO[bytes]) -> Contents:
     """The same, gzipped and separated by commas, with 0 and 1 for no and yes."""
     return _bank(_rows(gzip.decompress(stream.read())))
 
 
-def _bank(rows: list[list[str]]) -> Table:
+def _bank(rows: list[list[str]]) -> Contents:
     """Words become the codes of their sorted levels."""
     names, *rows = rows
     *columns, answers = zip(*rows, strict=True)
@@ -81,7 +81,7 @@ def _bank(rows: list[list[str]]) -> Table:
     return _numbers(numbers), np.array(is_yes, dtype=np.float64), tuple(names[:-1])
 
 
-def housing(stream: IO[bytes]) -> Table:
+def housing(stream: IO[bytes]) -> Contents:
     """``cal_housing.data``, with rooms, bedrooms and people per household and values in 100,000, as in scikit-learn."""
     raw = np.loadtxt(stream, delimiter=",", ndmin=2)
     longitude, latitude, age, rooms, bedrooms, population, households, income, value = raw.T
@@ -89,12 +89,12 @@ def housing(stream: IO[bytes]) -> Table:
     return np.column_stack([*columns, latitude, longitude]), value / 100_000, HOUSING
 
 
-def housing_copy(stream: IO[bytes]) -> Table:
+def housing_copy(stream: IO[bytes]) -> Contents:
     """Arrays X and y."""
     return (*_arrays(stream), HOUSING)
 
 
-def year(stream: IO[bytes]) -> Table:
+def year(stream: IO[bytes]) -> Contents:
     """``YearPredictionMSD.txt``: the year, then 90 numbers."""
     raw = np.loadtxt(stream, delimiter=",", ndmin=2)
     y = raw[:, 0].copy()
@@ -103,7 +103,7 @@ def year(stream: IO[bytes]) -> Table:
     return np.ascontiguousarray(raw[:, 1:]), y, YEAR
 
 
-def year_copy(stream: IO[bytes]) -> Table:
+def year_copy(stream: IO[bytes]) -> Contents:
     """Arrays X and y: a sample of the rows."""
     return (*_arrays(stream), YEAR)
 

@@ -16,7 +16,7 @@ HERDED = 100
 CANDIDATES = (5, 10, 25, 50)
 """Numbers of candidates for herding in the appendix; everywhere else they are the samplers' default, 25."""
 
-TABLE_PLAYERS, TABLE_SIZES = (10, 50, 200), (10, 100, 1000)
+TABLE_PLAYERS, TABLE_ORDERINGS = (10, 50, 200), (10, 100, 1000)
 """Players and orderings in the table of discrepancies."""
 
 TIMED_PLAYERS = (10, 50)

@@ -215,7 +215,7 @@ def test_ratios_are_of_mean_errors_at_the_largest_common_number():
     table = pd.concat([lines({"a": 3.0, "b": 2.0}, n=5), lines(both, n=10), lines(one, n=50)])
     found = versus(table, "bank", "a", "b")
     assert found.ratio.value == pytest.approx(0.5, rel=0.1)
-    assert (found.n, found.below, found.sizes) == (10, 1, 2)
+    assert (found.n, found.n_below, found.n_common) == (10, 1, 2)
     assert re.fullmatch(r"bank 0\.\d\d \(.*\) at n = 10, below 1 at 1 of 2 n", str(found))
     assert str(versus(table, "year", "a", "b")).startswith("year (7,000 rows) 0.")
     assert versus(table, "bank", "a", "b", choose=min).n == 5

@@ -148,7 +148,7 @@ def test_arcs_are_on_the_sphere_and_evenly_spaced():
 @pytest.mark.parametrize("d", [3, 4])
 def test_edges_are_adjacent_swaps(d):
     table = cayley.edges(d)
-    ours = {frozenset(pair) for pair in table["ordering"].to_numpy().reshape(-1, 2)}
+    ours = {frozenset(ends) for ends in table["ordering"].to_numpy().reshape(-1, 2)}
     swaps = set()
     for ordering in permutations(range(d)):
         for k in range(d - 1):
@@ -178,7 +178,7 @@ def test_the_horizon_parts_hidden_edges_from_the_others():
     middles = cayley.edges(4)[XYZ].to_numpy().reshape(-1, 2, 3).mean(axis=1)
     inward = CAMERA.see(middles)
     towards = middles + 1e-6 * CAMERA.rotation[2]
-    normals = [np.isin(range(4), subset) for size in (1, 2, 3) for subset in combinations(range(4), size)]
+    normals = [np.isin(range(4), subset) for k in (1, 2, 3) for subset in combinations(range(4), k)]
     directions = (
         np.array(normals) @ np.linalg.pinv(vertices_of(all_orderings(4))).dot(permutohedron(all_orderings(4))).T
     )

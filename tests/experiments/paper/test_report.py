@@ -29,7 +29,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tag = tag
-        self.attributes += [(tag, *pair) for pair in attrs]
+        self.attributes += [(tag, *attribute) for attribute in attrs]
         self.ids |= {value for name, value in attrs if name == "id"}
         if tag == "section":
             self.section = dict(attrs)["id"]

@@ -25,13 +25,13 @@ class Versus(NamedTuple):
     ratio: Interval
     n: int
     """Orderings where the ratio was taken."""
-    below: int
+    n_below: int
     """Of all numbers of orderings that both have, those where the ratio is below 1."""
-    sizes: int
+    n_common: int
 
     def __str__(self) -> str:
-        sizes = f", below 1 at {self.below} of {self.sizes} n" if self.sizes > 1 else ""
-        return f"{self.dataset} {shown(self.ratio)} at n = {self.n}{sizes}"
+        others = f", below 1 at {self.n_below} of {self.n_common} n" if self.n_common > 1 else ""
+        return f"{self.dataset} {shown(self.ratio)} at n = {self.n}{others}"
 
 
 def chosen_reference(table: DataFrame) -> DataFrame:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TITLE = "Orthogonal spherical codes: 6 permutations from 3 axes"
 DIRECTIONS = 3
-N_PAIRS = 6  # of four players
+N_PLAYER_PAIRS = 6  # of four players
 
 
 def compute(context: Context) -> DataFrame:
@@ -98,8 +98,8 @@ def interactive(table: DataFrame) -> str:
     """The first basis, to be turned."""
     traces = [scene.lines(_frame(), GREY, "Cayley graph", 2)]
     for number, (colour, (points, vertices, labels)) in enumerate(zip(SERIES, _axes(table), strict=False), start=1):
-        ways = [points, *(np.stack(pair) for pair in zip(points, vertices, strict=True))]
-        traces.append(scene.lines(ways, colour, f"axis {number}", 5))
+        segments = [points, *(np.stack(ends) for ends in zip(points, vertices, strict=True))]
+        traces.append(scene.lines(segments, colour, f"axis {number}", 5))
         traces.append(
             scene.dots(vertices, colour, f"orderings of axis {number}", [short(label) for label in labels], size=7)
         )
@@ -119,8 +119,8 @@ def _distances(table: DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def findings(table: DataFrame) -> list[Finding]:
     """Distances in all bases of the table."""
     between, opposite = _distances(table)
-    counts = np.bincount(between, minlength=N_PAIRS + 1)
-    largest = np.abs(1 - 2 * between / N_PAIRS).max()
+    counts = np.bincount(between, minlength=N_PLAYER_PAIRS + 1)
+    largest = np.abs(1 - 2 * between / N_PLAYER_PAIRS).max()
     shares = ", ".join(f"{k}: {count / len(between):.1%}" for k, count in enumerate(counts) if count)
     return [
         Finding(
@@ -132,8 +132,8 @@ def findings(table: DataFrame) -> list[Finding]:
         ),
         Finding(
             "A vector and its negative give a permutation and its reverse (d = 4).",
-            "holds" if (opposite == N_PAIRS).all() else "does not hold",
-            f"{(opposite == N_PAIRS).sum()} of {len(opposite)} pairs are {N_PAIRS} swaps apart",
+            "holds" if (opposite == N_PLAYER_PAIRS).all() else "does not hold",
+            f"{(opposite == N_PLAYER_PAIRS).sum()} of {len(opposite)} pairs are {N_PLAYER_PAIRS} swaps apart",
         ),
     ]
 

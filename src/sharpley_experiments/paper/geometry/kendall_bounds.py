@@ -165,11 +165,11 @@ def _right_angles(table: DataFrame) -> Finding:
 def _linear(table: DataFrame) -> Finding:
     points = table[table["source"] == "angle"]
     expected = 1 - 2 * points["angle"] / np.pi
-    rest = (points["kendall"] - expected).to_numpy()
+    residuals = (points["kendall"] - expected).to_numpy()
     bins = np.minimum((points["angle"] / np.pi * BINS).astype(int), BINS - 1)
-    means = np.array([rest[bins == i].mean() for i in range(BINS)])
-    errors = np.array([rest[bins == i].std() / np.sqrt((bins == i).sum()) for i in range(BINS)])
-    spread = float(np.sqrt((rest**2).mean()))
+    means = np.array([residuals[bins == i].mean() for i in range(BINS)])
+    errors = np.array([residuals[bins == i].std() / np.sqrt((bins == i).sum()) for i in range(BINS)])
+    spread = float(np.sqrt((residuals**2).mean()))
     # On average the relation is exact: a random hyperplane separates two points at angle θ with probability θ/π.
     return Finding(
         "K_τ of the nearest permutations falls linearly with the angle, aside from quantisation error (d = 15).",

@@ -56,8 +56,8 @@ def fit(table: DataFrame) -> Slope:
     """
     from scipy.stats import t
 
-    sizes = np.sort(table["n"].unique())
-    upper = sizes[len(sizes) // 2 :] if len(sizes) > 2 else sizes
+    numbers = np.sort(table["n"].unique())
+    upper = numbers[len(numbers) // 2 :] if len(numbers) > 2 else numbers
     times = [np.log(table.loc[table["n"] == n, "seconds"].to_numpy()) for n in upper]
     x, y = np.log(upper), np.array([np.median(part) for part in times])
     x = x - x.mean()

@@ -24,7 +24,7 @@ from sharpley.samplers.minimise import minimised
 from sharpley_experiments.common.cells import Cell, Rows, run_cells
 from sharpley_experiments.common.constants import REVISION
 from sharpley_experiments.common.style import DARK, GREY, SERIES, new_figure
-from sharpley_experiments.paper.constants import TABLE_PLAYERS, TABLE_SIZES
+from sharpley_experiments.paper.constants import TABLE_ORDERINGS, TABLE_PLAYERS
 from sharpley_experiments.paper.exhibits import Context, Exhibit
 from sharpley_experiments.paper.tables.claims import DESIGN, findings, seconds_note
 from sharpley_experiments.paper.tables.printed import METHODS, Printed, discrepancies
@@ -73,23 +73,23 @@ def measure_cell(d: int, n: int, method: str, trial: int, jobs: int) -> Rows:
     return [{"discrepancy": value, "seconds": seconds, "jobs": jobs}]
 
 
-def cells(dimensions: Sequence[int], sizes: Sequence[int], trials: int) -> list[Cell]:
+def cells(dimensions: Sequence[int], numbers: Sequence[int], trials: int) -> list[Cell]:
     """Every trial of the table; designs do not vary, and two of them are for their seconds only."""
     return [
         {"d": d, "n": n, "method": method, "trial": trial}
-        for d, n, method in itertools.product(dimensions, sizes, (*METHODS, DESIGN))
+        for d, n, method in itertools.product(dimensions, numbers, (*METHODS, DESIGN))
         for trial in range(min(trials, 2) if method == DESIGN else trials)
     ]
 
 
-def measured(dimensions: Sequence[int], sizes: Sequence[int], trials: int, folder: Path, jobs: int = 1) -> DataFrame:
+def measured(dimensions: Sequence[int], numbers: Sequence[int], trials: int, folder: Path, jobs: int = 1) -> DataFrame:
     """One row a trial: d, n, method, trial, discrepancy, seconds, jobs.
 
     ``jobs`` is the number of processes that shared the machine when the seconds were measured.
     """
     from pandas import DataFrame
 
-    wanted = cells(dimensions, sizes, trials)
+    wanted = cells(dimensions, numbers, trials)
     description = "Table of discrepancies"
     return DataFrame(
         run_cells(measure_cell, wanted, folder, jobs=jobs, description=description, context={"jobs": jobs})
@@ -100,8 +100,8 @@ def compute(context: Context) -> DataFrame:
     """The part of the table that the preset wants."""
     preset, folder = context.preset, context.folder / f"table-discrepancy-revision-{REVISION}"
     dimensions = [d for d in TABLE_PLAYERS if d <= preset.table_d]
-    sizes = [n for n in TABLE_SIZES if n <= preset.table_n]
-    return measured(dimensions, sizes, preset.n_trials, folder, context.jobs)
+    numbers = [n for n in TABLE_ORDERINGS if n <= preset.table_n]
+    return measured(dimensions, numbers, preset.n_trials, folder, context.jobs)
 
 
 def summary(table: DataFrame) -> DataFrame:
@@ -112,9 +112,9 @@ def summary(table: DataFrame) -> DataFrame:
         discrepancy_std=("discrepancy", "std"),
         seconds=("seconds", "median"),
     ).reset_index()
-    nothing = Printed(float("nan"), float("nan"), float("nan"))
-    beside = [discrepancies().get((d, n, method), nothing) for d, n, method in zip(*_keys(cells), strict=True)]
-    for column, values in zip(("paper_mean", "paper_std", "paper_seconds"), zip(*beside, strict=True), strict=True):
+    missing = Printed(float("nan"), float("nan"), float("nan"))
+    printed = [discrepancies().get((d, n, method), missing) for d, n, method in zip(*_keys(cells), strict=True)]
+    for column, values in zip(("paper_mean", "paper_std", "paper_seconds"), zip(*printed, strict=True), strict=True):
         cells[column] = values
     return cells
 
@@ -180,8 +180,8 @@ def draw(table: DataFrame, note: str) -> Figure:
         above.set(title=f"d = {d}", yscale="log")
         below.axhline(1, color=GREY, linewidth=1, linestyle="--")
         below.set(xlabel="orderings n", ylim=(0, 1.12))
-        sizes = sorted(cells["n"].unique())
-        below.set_xticks(sizes, [str(n) for n in sizes])
+        numbers = sorted(cells["n"].unique())
+        below.set_xticks(numbers, [str(n) for n in numbers])
         below.minorticks_off()
         above.minorticks_off()
     first = axes[0, 0]
