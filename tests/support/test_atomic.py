@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from sharpley._support.atomic import UNFINISHED, replacing
+from sharpley._support.atomic import UNFINISHED_SUFFIX, replacing
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_the_new_content_is_whole_and_alone_after_success(path):
     with replacing(path) as stream:
         stream.write(b"new " * 10_000)
         assert path.read_bytes() == b"old"  # until the end of the block
-        assert stream.name.endswith(UNFINISHED)
+        assert stream.name.endswith(UNFINISHED_SUFFIX)
     assert path.read_bytes() == b"new " * 10_000
     assert names(path) == ["file.csv"]
 

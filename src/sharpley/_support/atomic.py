@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-UNFINISHED = ".tmp"
+UNFINISHED_SUFFIX = ".tmp"
 
 
 @contextmanager
-def replacing(path: Path, *, unfinished: str = UNFINISHED) -> Iterator[BinaryIO]:
+def replacing(path: Path, *, unfinished: str = UNFINISHED_SUFFIX) -> Iterator[BinaryIO]:
     """Open a stream whose content takes the place of the file ``path`` once the block has ended without an error.
 
     The content is written under a temporary name in the same folder (a rename is atomic within a file system only),

@@ -25,7 +25,7 @@ app = typer.Typer(
 )
 METHOD_HELP = "One of: " + ", ".join(SAMPLERS)
 KERNEL_HELP = "One of: " + ", ".join(KERNELS)
-KEPT = ("design", "herding", "sbq")
+CACHED_METHODS = ("design", "herding", "sbq")
 FILE_HELP = "CSV (one ordering a line, no header) or NPY; - for standard input."
 
 
@@ -189,13 +189,13 @@ def warm(
     d: Annotated[list[int], typer.Option("-d", "--players", help="Number of players; may be repeated.")],
     n: Annotated[list[int] | None, typer.Option("-n", "--number", help="Orderings; may be repeated.")] = None,
     max_evals: Annotated[list[int] | None, typer.Option(help="Budget of an explanation; may be repeated.")] = None,
-    method: Annotated[str, typer.Option(help="One of: " + ", ".join(KEPT))] = "design",
+    method: Annotated[str, typer.Option(help="One of: " + ", ".join(CACHED_METHODS))] = "design",
 ) -> None:
     """Compute samples, or what explanations with a budget need, beforehand, so that their first use is fast."""
     from rich.progress import track
 
     with _plain_errors():
-        check_choice("method", method, KEPT)
+        check_choice("method", method, CACHED_METHODS)
         if not n and not max_evals:
             raise ValueError("give numbers of orderings (-n) or budgets (--max-evals)")
         before = {entry.key for entry in _cache.entries()}

@@ -18,7 +18,7 @@ from sharpley._support.typing import Floats
 from sharpley_experiments.common.constants import revision_of
 from sharpley_experiments.common.versions import with_version
 
-MOST_TERMS = 5000
+MAX_POLYSHAP_TERMS = 5000
 
 PlainFunction: TypeAlias = Callable[[Any], Floats]
 Peer: TypeAlias = Callable[[PlainFunction, int, int, int], Floats]
@@ -55,7 +55,7 @@ def _shapiq(name: str, *arguments: Any, **options: Any) -> Peer:
 
 def _order(d: int) -> int:
     """Of PolySHAP's interactions: 3 has lower errors than its default, as long as its terms can be handled."""
-    return 3 if d + comb(d, 2) + comb(d, 3) <= MOST_TERMS else 2
+    return 3 if d + comb(d, 2) + comb(d, 3) <= MAX_POLYSHAP_TERMS else 2
 
 
 SHAPIQ = {

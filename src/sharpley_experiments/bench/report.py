@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-HEADLINE = "gp"
-SHOWN_OURS = {"gp": ORANGE, "gp-unbiased": "#A00000", "regression": GREEN, "antithetic": DARK}
+HEADLINE_METHOD = "gp"
+OUR_COLOURS = {"gp": ORANGE, "gp-unbiased": "#A00000", "regression": GREEN, "antithetic": DARK}
 PEER_COLOURS = (BLUE, SKY, PURPLE, YELLOW, "#44AA99", "#882255", "#999933", GREY)
-WANTED = {10: 2.0, 50: 4.0}  # times below the best peer
+AIMED_FACTORS = {10: 2.0, 50: 4.0}  # times below the best peer
 
 
 def write(lines: DataFrame, out: Path, note: str) -> list[Path]:
@@ -46,14 +46,14 @@ def headline_table(lines: DataFrame) -> str:
         "|---|--:|--:|---|--:|--:|--:|",
     ]
     for (game, d, multiple), group in lines.groupby(["game", "d", "multiple"], sort=False):
-        ours = group[group["method"] == HEADLINE]
+        ours = group[group["method"] == HEADLINE_METHOD]
         peers = group[~group["method"].isin(OURS)]
         if ours.empty or peers.empty:
             continue
         mine, best = ours.iloc[0], peers.loc[peers["error"].idxmin()]
         factor = best["error"] / mine["error"]
         shown = f"{factor:.1f} ({best['low'] / mine['high']:.1f} to {best['high'] / mine['low']:.1f})"
-        aim = WANTED.get(int(multiple))
+        aim = AIMED_FACTORS.get(int(multiple))
         if aim is not None:
             shown = f"**{shown}**" if factor >= aim else f"{shown}, aim {aim:.0f}"
         if mine["reference"] > mine["error"] / 4:
@@ -86,7 +86,7 @@ def error_table(lines: DataFrame) -> str:
 
 def seconds_table(lines: DataFrame) -> str:
     """Own seconds of all methods, at 10 d and at 50 d evaluations."""
-    chosen = lines[lines["multiple"].isin(WANTED)]
+    chosen = lines[lines["multiple"].isin(AIMED_FACTORS)]
     columns = list(dict.fromkeys(zip(chosen["game"], chosen["multiple"], strict=True)))
     cells = chosen.set_index(["method", "game", "multiple"])["own_seconds"]
     text = [
@@ -115,7 +115,9 @@ def draw(lines: DataFrame, note: str) -> Figure:
 
 def _looks(lines: DataFrame) -> dict[str, dict[str, Any]]:
     """How each method is drawn."""
-    ours = {m: {"color": colour, "linewidth": 2.4 if m == HEADLINE else 1.4} for m, colour in SHOWN_OURS.items()}
+    ours = {
+        m: {"color": colour, "linewidth": 2.4 if m == HEADLINE_METHOD else 1.4} for m, colour in OUR_COLOURS.items()
+    }
     peers = [m for m in dict.fromkeys(lines["method"]) if m not in OURS]
     dashed = {
         m: {"color": PEER_COLOURS[i % len(PEER_COLOURS)], "linestyle": "--", "linewidth": 1.0}

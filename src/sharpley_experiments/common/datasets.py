@@ -24,8 +24,8 @@ from sharpley_experiments.common import readers
 from sharpley_experiments.common.downloads import DownloadError, Original, download, find, opened
 from sharpley_experiments.common.readers import Contents
 
-UCI = "https://archive.ics.uci.edu/static/public"
-WHOLE_YEAR = (515_345, 90)
+UCI_URL = "https://archive.ics.uci.edu/static/public"
+SHAPE_OF_WHOLE_YEAR = (515_345, 90)
 
 
 class Dataset(NamedTuple):
@@ -55,7 +55,7 @@ class _Recipe(NamedTuple):
 
 _RECIPES = {
     "adult": _Recipe(
-        Original(f"{UCI}/2/adult.zip", ("adult.zip",), ("adult.data", "adult.test")),
+        Original(f"{UCI_URL}/2/adult.zip", ("adult.zip",), ("adult.data", "adult.test")),
         readers.adult,
         "adult/adult.csv.gz",
         readers.adult_copy,
@@ -63,7 +63,7 @@ _RECIPES = {
         is_classification=True,
     ),
     "bank": _Recipe(
-        Original(f"{UCI}/222/bank+marketing.zip", ("bank+marketing.zip", "bank.zip"), ("bank-full.csv",)),
+        Original(f"{UCI_URL}/222/bank+marketing.zip", ("bank+marketing.zip", "bank.zip"), ("bank-full.csv",)),
         readers.bank,
         "bank/bank_full.csv.gz",
         readers.bank_copy,
@@ -80,7 +80,7 @@ _RECIPES = {
     ),
     "year": _Recipe(
         Original(
-            f"{UCI}/203/yearpredictionmsd.zip",
+            f"{UCI_URL}/203/yearpredictionmsd.zip",
             ("yearpredictionmsd.zip", "YearPredictionMSD.txt.zip"),
             ("YearPredictionMSD.txt",),
         ),
@@ -215,7 +215,7 @@ def _digest(x: Floats, y: Floats) -> str:
     (see ``readers.year``) and its first row are what is checked, and a damaged archive fails its own checksums.
     """
     shape = x.shape
-    if shape == WHOLE_YEAR:
+    if shape == SHAPE_OF_WHOLE_YEAR:
         x, y = x[:1], y[:1]
     digest = hashlib.sha256(f"{shape} ".encode())
     for array in (x, y):

@@ -13,8 +13,8 @@ from typing import IO, Any, NamedTuple
 
 from sharpley._support.atomic import replacing
 
-TIMEOUT = 30.0  # seconds without a byte
-BLOCK = 1 << 18
+TIMEOUT_SECONDS = 30.0  # seconds without a byte
+BLOCK_BYTES = 1 << 18
 
 
 class DownloadError(OSError):
@@ -104,7 +104,7 @@ def download(original: Original, folder: Path) -> Path:
 
 def _copy(url: str, path: Path) -> None:
     request = urllib.request.Request(url, headers={"User-Agent": "sharpley"})
-    with urllib.request.urlopen(request, timeout=TIMEOUT) as response, replacing(path) as out:
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response, replacing(path) as out:
         stated = response.headers.get("Content-Length", "")
         total = int(stated) if stated.isdigit() else None
         for block in _with_progress(response, total, path.name):
@@ -121,6 +121,6 @@ def _with_progress(response: Any, total: int | None, name: str) -> Iterator[byte
     columns = (TextColumn("Downloading {task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(name, total=total)
-        while block := response.read(BLOCK):
+        while block := response.read(BLOCK_BYTES):
             progress.advance(task, len(block))
             yield block

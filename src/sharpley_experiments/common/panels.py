@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 COLUMNS = 3
 WIDTH = 10.0
-BELOW = 0.8
+HEIGHT_OF_LEGEND = 0.8
 
 PanelDrawer: TypeAlias = "Callable[[Axes, str], str]"
 """Called with a panel and the name of its game: draws the game's lines and returns the panel's title."""
@@ -48,7 +48,7 @@ def draw_panels(
         Columns of the legend, which has an entry for every label that occurs in any panel.
     """
     rows = -(-len(names) // COLUMNS)
-    figure = new_figure(title, note, (WIDTH, row_height * rows + BELOW))
+    figure = new_figure(title, note, (WIDTH, row_height * rows + HEIGHT_OF_LEGEND))
     panels = panel_grid(figure, len(names), COLUMNS)
     for name, panel in zip(names, panels, strict=True):
         panel.set_title(draw_panel(panel, name), fontsize=9)

@@ -16,42 +16,42 @@ from sharpley._support.typing import Floats
 Contents: TypeAlias = tuple[Floats, Floats, tuple[str, ...]]
 """X, y and the names of X's columns."""
 
-ADULT = (
+ADULT_COLUMNS = (
     *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship"),
     *("race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country"),
 )
-ADULT_WORDS = {
+ADULT_CATEGORICAL = {
     *("workclass", "education", "marital-status", "occupation"),
     *("relationship", "race", "sex", "native-country"),
 }
-BANK_WORDS = {"job", "marital", "education", "default", "housing", "loan", "contact", "month", "poutcome"}
-HOUSING = ("MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude")
-YEAR = (*(f"TimbreAvg{i}" for i in range(1, 13)), *(f"TimbreCov{i}" for i in range(1, 79)))
-YEARS = (1922, 2011)
+BANK_CATEGORICAL = {"job", "marital", "education", "default", "housing", "loan", "contact", "month", "poutcome"}
+HOUSING_COLUMNS = ("MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude")
+YEAR_COLUMNS = (*(f"TimbreAvg{i}" for i in range(1, 13)), *(f"TimbreCov{i}" for i in range(1, 79)))
+YEAR_RANGE = (1922, 2011)
 
 
 def adult(train: IO[bytes], test: IO[bytes]) -> Contents:
     """``adult.data``, then ``adult.test``, whose first line is a comment and whose labels end with a dot."""
     rows = [row for stream in (train, test) for row in _rows(stream.read()) if len(row) > 1]
-    if {len(row) for row in rows} != {len(ADULT) + 1}:
-        raise ValueError(f"expected {len(ADULT) + 1} values a line")
+    if {len(row) for row in rows} != {len(ADULT_COLUMNS) + 1}:
+        raise ValueError(f"expected {len(ADULT_COLUMNS) + 1} values a line")
     return _adult(rows)
 
 
 def adult_copy(stream: IO[bytes]) -> Contents:
     """One gzipped CSV file with a header, of training and test rows."""
     header, *rows = _rows(gzip.decompress(stream.read()))
-    at = [header.index(name) for name in (*ADULT, "y")]
+    at = [header.index(name) for name in (*ADULT_COLUMNS, "y")]
     return _adult([[row[i] for i in at] for row in rows])
 
 
 def _adult(rows: list[list[str]]) -> Contents:
     """Numbers first, then an indicator for each level ("?" is one), without the very last: the paper's 107 columns."""
     *columns, labels = zip(*rows, strict=True)
-    by_name = dict(zip(ADULT, columns, strict=True))
-    names = [name for name in ADULT if name not in ADULT_WORDS]
+    by_name = dict(zip(ADULT_COLUMNS, columns, strict=True))
+    names = [name for name in ADULT_COLUMNS if name not in ADULT_CATEGORICAL]
     blocks = [_numbers([by_name[name] for name in names])]
-    for name in (name for name in ADULT if name in ADULT_WORDS):
+    for name in (name for name in ADULT_COLUMNS if name in ADULT_CATEGORICAL):
         levels, codes = np.unique(by_name[name], return_inverse=True)
         blocks.append(np.eye(len(levels))[codes])
         names += [f"{name}_{level}" for level in levels]
@@ -74,7 +74,7 @@ def _bank(rows: list[list[str]]) -> Contents:
     names, *rows = rows
     *columns, answers = zip(*rows, strict=True)
     numbers = [
-        np.unique(column, return_inverse=True)[1] if name in BANK_WORDS else column
+        np.unique(column, return_inverse=True)[1] if name in BANK_CATEGORICAL else column
         for name, column in zip(names[:-1], columns, strict=True)
     ]
     is_yes = [answer in ("yes", "1") for answer in answers]
@@ -86,26 +86,26 @@ def housing(stream: IO[bytes]) -> Contents:
     raw = np.loadtxt(stream, delimiter=",", ndmin=2)
     longitude, latitude, age, rooms, bedrooms, population, households, income, value = raw.T
     columns = (income, age, rooms / households, bedrooms / households, population, population / households)
-    return np.column_stack([*columns, latitude, longitude]), value / 100_000, HOUSING
+    return np.column_stack([*columns, latitude, longitude]), value / 100_000, HOUSING_COLUMNS
 
 
 def housing_copy(stream: IO[bytes]) -> Contents:
     """Arrays X and y."""
-    return (*_arrays(stream), HOUSING)
+    return (*_arrays(stream), HOUSING_COLUMNS)
 
 
 def year(stream: IO[bytes]) -> Contents:
     """``YearPredictionMSD.txt``: the year, then 90 numbers."""
     raw = np.loadtxt(stream, delimiter=",", ndmin=2)
     y = raw[:, 0].copy()
-    if not np.isfinite(raw).all() or y.min() < YEARS[0] or y.max() > YEARS[1]:
-        raise ValueError(f"expected numbers and, first, years from {YEARS[0]} to {YEARS[1]}")
-    return np.ascontiguousarray(raw[:, 1:]), y, YEAR
+    if not np.isfinite(raw).all() or y.min() < YEAR_RANGE[0] or y.max() > YEAR_RANGE[1]:
+        raise ValueError(f"expected numbers and, first, years from {YEAR_RANGE[0]} to {YEAR_RANGE[1]}")
+    return np.ascontiguousarray(raw[:, 1:]), y, YEAR_COLUMNS
 
 
 def year_copy(stream: IO[bytes]) -> Contents:
     """Arrays X and y: a sample of the rows."""
-    return (*_arrays(stream), YEAR)
+    return (*_arrays(stream), YEAR_COLUMNS)
 
 
 def _rows(content: bytes, separator: str = ",") -> list[list[str]]:

@@ -10,7 +10,7 @@ CURVE_SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 SCALES = (1, 2, 4, 8, 16, 32)
 """Values of λ in the appendix."""
 
-HERDED = 100
+HERDED_ORDERINGS = 100
 """Orderings in the figures about λ."""
 
 CANDIDATES = (5, 10, 25, 50)

@@ -12,7 +12,7 @@ from sharpley import __version__
 from sharpley._support.atomic import replacing
 from sharpley_experiments.common.versions import installed_version
 
-NAME = "manifest.json"
+FILE_NAME = "manifest.json"
 LIBRARIES = ("numpy", "scipy", "xgboost", "scikit-learn")
 
 
@@ -58,7 +58,7 @@ def new_record(preset: str, seconds: float, error: str, earlier: Record | None) 
 def read(folder: Path) -> dict[str, Record]:
     """Records of what the folder holds, by exhibit; none if there is no manifest that can be read."""
     try:
-        stored = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        stored = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
         return {name: Record(**record) for name, record in stored["exhibits"].items()}
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return {}
@@ -72,5 +72,5 @@ def write(folder: Path, records: dict[str, Record], last: Record) -> None:
         "made_with": last.made_with,
         "exhibits": {name: asdict(record) for name, record in records.items()},
     }
-    with replacing(folder / NAME) as stream:  # never half a manifest, even if the run is killed
+    with replacing(folder / FILE_NAME) as stream:  # never half a manifest, even if the run is killed
         stream.write((json.dumps(content, indent=1) + "\n").encode())

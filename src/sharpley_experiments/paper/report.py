@@ -26,8 +26,10 @@ SIGNS: dict[Verdict, tuple[str, str]] = {
     "undecided": ("open", "?"),
 }
 NUMBER = re.compile(r"[−+-]?[\d.,]+( ?%)?([eE][+-]?\d+)?( ?± ?[\d.,eE+-]+)?|–|")
-QUIET = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"  # no button that uploads a figure
-SCALE = 96 / 150 * 1.15  # pixels of a picture to those of a page, a little larger than in print
+PLOTLY_SETTINGS = (
+    "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"  # no button that uploads a figure
+)
+CSS_PIXELS_PER_PIXEL = 96 / 150 * 1.15  # pixels of a picture to those of a page, a little larger than in print
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def page(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
     template = Template(files("sharpley_experiments.paper").joinpath("report_page.html").read_text(encoding="utf-8"))
     with_fragments = any(section.fragment for section in sections)
     return template.substitute(
-        plotly=f"<script>{_plotly()}\n{QUIET}</script>" if with_fragments else "",
+        plotly=f"<script>{_plotly()}\n{PLOTLY_SETTINGS}</script>" if with_fragments else "",
         facts=_facts(sections, last, n_exhibits),
         failures=_failures(sections),
         contents="\n".join(_content(section) for section in sections),
@@ -195,7 +197,9 @@ def _figure(section: Section) -> str:
 
 def _image(section: Section) -> str:
     picture = section.picture or b""
-    width, height = (round(SCALE * int.from_bytes(picture[at : at + 4])) for at in (16, 20))  # as PNG has them
+    width, height = (
+        round(CSS_PIXELS_PER_PIXEL * int.from_bytes(picture[at : at + 4])) for at in (16, 20)
+    )  # as PNG has them
     return (
         f'<img class="static" width="{width}" height="{height}" alt="{escape(section.exhibit.title)}" '
         f'src="data:image/png;base64,{b64encode(picture).decode()}">'

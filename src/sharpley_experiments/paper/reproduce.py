@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 EVERYTHING = "all"
 PAGE = "report.html"
-NEEDED = ("pandas", "matplotlib", "plotly", "xgboost")
-EXPECTED = (ValueError, OSError, ImportError)  # their messages say what to do; others are defects
+REQUIRED_LIBRARIES = ("pandas", "matplotlib", "plotly", "xgboost")
+USER_ERRORS = (ValueError, OSError, ImportError)  # their messages say what to do; others are defects
 DPI = 150
 
 
@@ -114,7 +114,7 @@ def _context(out: Path, preset: str, jobs: int, data: Path | None) -> Context:
         raise ValueError("jobs must be at least 1, or -1 for one process on each core, got 0")
     if data is not None and not data.is_dir():
         raise FileNotFoundError(f"no folder {data} with data sets; leave out --data to download them")
-    missing = [library for library in NEEDED if find_spec(library) is None]
+    missing = [library for library in REQUIRED_LIBRARIES if find_spec(library) is None]
     if missing:
         raise ImportError(f"experiments need {', '.join(missing)}: pip install 'sharpley[experiments]'")
     return Context(PRESETS[preset], out / "cells", None if data is None else data.resolve(), jobs)
@@ -142,7 +142,7 @@ def _make(exhibit: Exhibit, context: Context, out: Path, earlier: Record | None)
 def _told(problem: Exception) -> str:
     """Show an error in the terminal, and return its message for the page."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    if isinstance(problem, EXPECTED) and str(problem):
+    if isinstance(problem, USER_ERRORS) and str(problem):
         message = str(problem)
     else:
         message = f"{type(problem).__name__}: {problem}"

@@ -118,7 +118,7 @@ def test_a_few_rows_are_not_taken_for_the_data_sets(tmp_path):
 
 
 def test_the_whole_of_year_is_known_by_its_shape_and_first_row(monkeypatch):
-    monkeypatch.setattr(datasets, "WHOLE_YEAR", (3, 2))
+    monkeypatch.setattr(datasets, "SHAPE_OF_WHOLE_YEAR", (3, 2))
     x, y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
     known = datasets._digest(x, y)
     assert datasets._digest(x + np.eye(3)[:, 2:], y) == known

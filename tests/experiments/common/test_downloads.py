@@ -104,7 +104,7 @@ FAILURES = {
 
 @pytest.mark.parametrize(("reply", "reason"), FAILURES.values(), ids=FAILURES)
 def test_a_failed_download_says_what_to_do_and_leaves_nothing(reply, reason, server, place, monkeypatch):
-    monkeypatch.setattr(downloads, "TIMEOUT", 0.2)
+    monkeypatch.setattr(downloads, "TIMEOUT_SECONDS", 0.2)
     server.reply = reply
     what_to_do = f"get {server.url}, save it as adult.zip in a folder DIR, and pass --data DIR"
     with pytest.raises(DownloadError, match=f"{reason}.*{what_to_do}"):

@@ -234,7 +234,7 @@ def test_mistakes_are_told_before_anything_is_made(tmp_path, arguments, message)
 
 
 def test_without_the_extra_the_message_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr("sharpley_experiments.paper.reproduce.NEEDED", ("pandas", "no_such_library"))
+    monkeypatch.setattr("sharpley_experiments.paper.reproduce.REQUIRED_LIBRARIES", ("pandas", "no_such_library"))
     result = call("reproduce", "all", "--out", tmp_path, code=2)
     assert "experiments need no_such_library: pip install 'sharpley[experiments]'" in result.stderr
 

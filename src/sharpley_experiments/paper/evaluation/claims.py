@@ -29,10 +29,10 @@ from sharpley_experiments.paper.exhibits import Finding, Verdict
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-LOW_DIMENSIONAL = ("cal_housing", "make_regression")
-HIGH_DIMENSIONAL = ("adult", "year")
-ACCEPTABLE = 1.5  # times the error of the best λ
-FEWEST_TRIALS = 4  # that can be halved
+LOW_DIMENSIONAL_DATASETS = ("cal_housing", "make_regression")
+HIGH_DIMENSIONAL_DATASETS = ("adult", "year")
+MAX_ERROR_OVER_BEST = 1.5  # times the error of the best λ
+MIN_TRIALS_TO_SPLIT = 4  # that can be halved
 
 
 def about_existing(table: DataFrame) -> list[Finding]:
@@ -49,9 +49,9 @@ def about_existing(table: DataFrame) -> list[Finding]:
 def about_proposed(table: DataFrame) -> list[Finding]:
     """What the paper says of its own methods."""
     names = datasets_of(table)
-    few, many = _of(names, LOW_DIMENSIONAL), _of(names, HIGH_DIMENSIONAL)
+    few, many = _of(names, LOW_DIMENSIONAL_DATASETS), _of(names, HIGH_DIMENSIONAL_DATASETS)
     greedy, others = ("herding", "sbq"), ("antithetic", "orthogonal", "sobol")
-    rest = [name for name in names if name not in LOW_DIMENSIONAL]
+    rest = [name for name in names if name not in LOW_DIMENSIONAL_DATASETS]
     lost = "on cal_housing and make_regression"
     return [
         *(
@@ -79,7 +79,7 @@ def about_proposed(table: DataFrame) -> list[Finding]:
 def about_networks(table: DataFrame) -> list[Finding]:
     """The same for neural networks."""
     names = datasets_of(table)
-    few = _of(names, LOW_DIMENSIONAL)
+    few = _of(names, LOW_DIMENSIONAL_DATASETS)
     return [
         *(
             _better(table, few, one, "antithetic", f"Networks: {one} converges faster than antithetic, few players.")
@@ -124,10 +124,10 @@ def about_scales(table: DataFrame, kind: str) -> list[Finding]:
     """
     claims = (
         f"{kind}: no λ is best throughout.",
-        f"{kind}: λ = 4 has at most {ACCEPTABLE} times the error of the best λ.",
+        f"{kind}: λ = 4 has at most {MAX_ERROR_OVER_BEST} times the error of the best λ.",
     )
-    if table.groupby("dataset")["trial"].nunique().min() < FEWEST_TRIALS:
-        return [Finding(claim, "undecided", f"fewer than {FEWEST_TRIALS} trials") for claim in claims]
+    if table.groupby("dataset")["trial"].nunique().min() < MIN_TRIALS_TO_SPLIT:
+        return [Finding(claim, "undecided", f"fewer than {MIN_TRIALS_TO_SPLIT} trials") for claim in claims]
     found, judged = halves(table)
     series = [scaled(scale) for scale in SCALES]
     best = {name: best_of(found, name, series) for name in datasets_of(table)}
@@ -145,8 +145,8 @@ def about_scales(table: DataFrame, kind: str) -> list[Finding]:
         finding(
             claims[1],
             [versus(judged, name, scaled(4), line) for name, line in best.items()],
-            lambda ratio: ratio.high <= ACCEPTABLE,
-            lambda ratio: ratio.low > ACCEPTABLE,
+            lambda ratio: ratio.high <= MAX_ERROR_OVER_BEST,
+            lambda ratio: ratio.low > MAX_ERROR_OVER_BEST,
             "λ = 4 / best",
         ),
     ]
@@ -169,8 +169,8 @@ def about_candidates(table: DataFrame) -> list[Finding]:
 def about_kernels(table: DataFrame) -> list[Finding]:
     """Mallows against the other kernels."""
     names = datasets_of(table)
-    few = _of(names, LOW_DIMENSIONAL)
-    rest = [name for name in names if name not in LOW_DIMENSIONAL]
+    few = _of(names, LOW_DIMENSIONAL_DATASETS)
+    rest = [name for name in names if name not in LOW_DIMENSIONAL_DATASETS]
     lags = "Kendall's kernel lags on cal_housing and make_regression."
     keeps_up = "Kendall's kernel does as well on the other four."
     return [

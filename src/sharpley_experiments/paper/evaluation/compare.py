@@ -12,8 +12,8 @@ from sharpley_experiments.paper.tables.printed import DATA
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-LITTLE = 0.1  # a difference of a tenth
-SIMILAR = 1.25  # errors within this factor
+NEGLIGIBLE_DIFFERENCE = 0.1  # a difference of a tenth
+MAX_FACTOR_IF_SIMILAR = 1.25  # errors within this factor
 
 Judge: TypeAlias = Callable[[Interval], bool]
 
@@ -92,12 +92,12 @@ def above_one(ratio: Interval) -> bool:
 
 def hardly_below_one(ratio: Interval) -> bool:
     """Not better by more than a little."""
-    return ratio.low > 1.0 - LITTLE
+    return ratio.low > 1.0 - NEGLIGIBLE_DIFFERENCE
 
 
 def hardly_above_one(ratio: Interval) -> bool:
     """Not worse by more than a little."""
-    return ratio.high < 1.0 + LITTLE
+    return ratio.high < 1.0 + NEGLIGIBLE_DIFFERENCE
 
 
 def not_above_one(ratio: Interval) -> bool:
@@ -107,12 +107,12 @@ def not_above_one(ratio: Interval) -> bool:
 
 def near_one(ratio: Interval) -> bool:
     """Similar for sure."""
-    return ratio.low >= 1.0 / SIMILAR and ratio.high <= SIMILAR
+    return ratio.low >= 1.0 / MAX_FACTOR_IF_SIMILAR and ratio.high <= MAX_FACTOR_IF_SIMILAR
 
 
 def away_from_one(ratio: Interval) -> bool:
     """More than a little better or worse for sure."""
-    return ratio.high < 1.0 - LITTLE or ratio.low > 1.0 + LITTLE
+    return ratio.high < 1.0 - NEGLIGIBLE_DIFFERENCE or ratio.low > 1.0 + NEGLIGIBLE_DIFFERENCE
 
 
 def best_of(table: DataFrame, dataset: str, series: Sequence[str]) -> str:

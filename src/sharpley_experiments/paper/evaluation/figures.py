@@ -13,7 +13,7 @@ from sharpley_experiments.common.constants import MANY_PLAYERS, PLAYERS, revisio
 from sharpley_experiments.common.datasets import number_of_rows
 from sharpley_experiments.common.lookup import ENUMERABLE
 from sharpley_experiments.common.versions import with_version
-from sharpley_experiments.paper.constants import CANDIDATES, HERDED, SCALES
+from sharpley_experiments.paper.constants import CANDIDATES, HERDED_ORDERINGS, SCALES
 from sharpley_experiments.paper.evaluation import claims
 from sharpley_experiments.paper.evaluation.draw import draw_curves, draw_scales, means_table
 from sharpley_experiments.paper.evaluation.games import NETWORK, TREES
@@ -24,10 +24,10 @@ from sharpley_experiments.paper.exhibits import Context, Exhibit
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-EXISTING = ("monte-carlo", "antithetic", "owen", "owen-halved", "stratified")
-PROPOSED = ("antithetic", "orthogonal", "sobol", "herding", "sbq")
-KERNELS = ("mallows", "kendall", "spearman")
-LIBRARY = {TREES: "xgboost", NETWORK: "scikit-learn"}
+EXISTING_SERIES = ("monte-carlo", "antithetic", "owen", "owen-halved", "stratified")
+PROPOSED_SERIES = ("antithetic", "orthogonal", "sobol", "herding", "sbq")
+KERNEL_SERIES = ("mallows", "kendall", "spearman")
+TRAINED_BY = {TREES: "xgboost", NETWORK: "scikit-learn"}
 
 
 def compute(context: Context, *, kind: str, series: tuple[str, ...], only: int = 0) -> DataFrame:
@@ -60,7 +60,7 @@ def _cells(context: Context, kind: str, dataset: str, series: str, only: int) ->
         "background": preset.n_background,
         "n_train": preset.n_train,
         "data_rows": number_of_rows(dataset, context.data),
-        "made_with": f"{revision_of(series)}, {with_version(LIBRARY[kind])}",
+        "made_with": f"{revision_of(series)}, {with_version(TRAINED_BY[kind])}",
     }
     return [{**settings, "trial": trial} for trial in range(preset.n_network_trials if costly else preset.n_trials)]
 
@@ -121,7 +121,7 @@ def _scales(name: str, title: str, paper: str, kind: str) -> Exhibit:
         name,
         title,
         paper,
-        partial(compute, kind=kind, series=series, only=HERDED),
+        partial(compute, kind=kind, series=series, only=HERDED_ORDERINGS),
         draw=partial(draw_scales, title=title),
         tabulate=partial(means_table, series=series),
         findings=partial(claims.about_scales, kind="Trees" if kind == TREES else "Networks"),
@@ -136,7 +136,7 @@ CURVES: dict[str, Exhibit] = {
             "Existing algorithms, boosted trees",
             "Of the algorithms known before, antithetic sampling has the lowest error on all six data sets.",
             TREES,
-            EXISTING,
+            EXISTING_SERIES,
             claims.about_existing,
         ),
         _curves(
@@ -146,7 +146,7 @@ CURVES: dict[str, Exhibit] = {
             "orthogonal sampling overtakes antithetic sampling everywhere as samples grow; Sobol' falls behind it on "
             "four of six.",
             TREES,
-            (*PROPOSED, *BEYOND),
+            (*PROPOSED_SERIES, *BEYOND),
             claims.about_proposed,
         ),
         _curves(
@@ -155,7 +155,7 @@ CURVES: dict[str, Exhibit] = {
             "Much as with trees: herding and SBQ converge fast with few players, orthogonal sampling beats antithetic "
             "sampling throughout, and differences are smaller on adult.",
             NETWORK,
-            (*PROPOSED, *BEYOND),
+            (*PROPOSED_SERIES, *BEYOND),
             claims.about_networks,
         ),
         _scales(
@@ -184,7 +184,7 @@ CURVES: dict[str, Exhibit] = {
             "The Mallows kernel is best, or within the interval of the best, on all six; Kendall's lags on "
             "make_regression and cal_housing; Spearman's is clearly worse than both.",
             TREES,
-            KERNELS,
+            KERNEL_SERIES,
             claims.about_kernels,
         ),
     )

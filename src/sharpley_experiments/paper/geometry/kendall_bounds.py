@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 TITLE = "Kendall correlation and dot product on the sphere, d = 15"
 D = 15
 TOLERANCE = 1e-9  # at K = ±1 the limits meet, and rounding decides
-BINS = 12  # of the angle
-PRINTED = 1 - 2 ** (-2 / 3)  # the paper's K of its example
+N_BINS = 12  # of the angle
+PRINTED_KENDALL = 1 - 2 ** (-2 / 3)  # the paper's K of its example
 
 
 def compute(context: Context) -> DataFrame:
@@ -166,15 +166,15 @@ def _linear(table: DataFrame) -> Finding:
     points = table[table["source"] == "angle"]
     expected = 1 - 2 * points["angle"] / np.pi
     residuals = (points["kendall"] - expected).to_numpy()
-    bins = np.minimum((points["angle"] / np.pi * BINS).astype(int), BINS - 1)
-    means = np.array([residuals[bins == i].mean() for i in range(BINS)])
-    errors = np.array([residuals[bins == i].std() / np.sqrt((bins == i).sum()) for i in range(BINS)])
+    bins = np.minimum((points["angle"] / np.pi * N_BINS).astype(int), N_BINS - 1)
+    means = np.array([residuals[bins == i].mean() for i in range(N_BINS)])
+    errors = np.array([residuals[bins == i].std() / np.sqrt((bins == i).sum()) for i in range(N_BINS)])
     spread = float(np.sqrt((residuals**2).mean()))
     # On average the relation is exact: a random hyperplane separates two points at angle θ with probability θ/π.
     return Finding(
         "K_τ of the nearest permutations falls linearly with the angle, aside from quantisation error (d = 15).",
         "holds in part" if (np.abs(means) < 4 * errors).all() else "does not hold",
-        f"on average it is 1 − 2θ/π (largest deviation in {BINS} bins of θ: {np.abs(means).max():.4f}), but single "
+        f"on average it is 1 − 2θ/π (largest deviation in {N_BINS} bins of θ: {np.abs(means).max():.4f}), but single "
         f"pairs scatter around that with a standard deviation of {spread:.3f}, and a step of K_τ is "
         f"{4 / (D * (D - 1)):.3f}",
     )
@@ -188,7 +188,7 @@ def _example(table: DataFrame) -> Finding:
     exact = 1 - 2 * k * (k - 1) / (large * (large - 1))
     return Finding(
         "Reversing the first d·2^(−1/3) players gives a dot product near 0 and K_τ ≈ 1 − 2^(−2/3) ≈ 0.37.",
-        "holds" if abs(exact - PRINTED) < 0.01 else "does not hold",
+        "holds" if abs(exact - PRINTED_KENDALL) < 0.01 else "does not hold",
         f"K_τ is {nearest['kendall']:.3f} at d = 15 (dot product {nearest['dot']:.3f}) and {exact:.3f} at "
         f"d = {large:,}. d²·2^(−5/3) inversions are a share of 2^(−2/3) of the pairs, so K_τ → 1 − 2·2^(−2/3) = "
         f"{limit:.3f}: the paper leaves out a factor of 2.",

@@ -24,9 +24,9 @@ TITLE = "Kendall correlation of pairs of permutations, d = 10"
 D = 10
 BLOCK = 2 * (D - 1)
 N_VALUES = D * (D - 1) // 2 + 1  # values that K can take
-WIDTH = 2 / (N_VALUES - 1)  # between two of them; also the bandwidth of the density: narrower ones show the steps
+STEP = 2 / (N_VALUES - 1)  # between two of them; also the bandwidth of the density: narrower ones show the steps
 
-EPSILON = 0.1  # what "a small constant quantisation error" is taken to be
+MAX_EPSILON = 0.1  # what "a small constant quantisation error" is taken to be
 
 
 def compute(context: Context) -> DataFrame:
@@ -40,7 +40,7 @@ def compute(context: Context) -> DataFrame:
     rows = []
     for sample, sampler in (("orthogonal", Orthogonal(D, rng=SEED)), ("random", MonteCarlo(D, rng=SEED))):
         for relation, counts in _counts(sampler, blocks, sample).items():
-            rows += [(sample, relation, 1 - WIDTH * i, n) for i, n in enumerate(counts.tolist()) if n and i]
+            rows += [(sample, relation, 1 - STEP * i, n) for i, n in enumerate(counts.tolist()) if n and i]
     return DataFrame(rows, columns=["sample", "relation", "kendall", "pairs"])
 
 
@@ -53,7 +53,7 @@ def _counts(sampler: Sampler, blocks: int, sample: str) -> dict[str, NDArray[np.
     counts = {name: np.zeros(N_VALUES, dtype=np.int64) for name, use in groups.items() if use.any()}
     for _ in range(blocks):
         values = Kendall().gram(sampler.random(BLOCK))[first, second]
-        discordant = np.rint((1 - values) / WIDTH).astype(np.int64)
+        discordant = np.rint((1 - values) / STEP).astype(np.int64)
         for name in counts:
             counts[name] += np.bincount(discordant[groups[name]], minlength=N_VALUES)
     return counts
@@ -62,7 +62,7 @@ def _counts(sampler: Sampler, blocks: int, sample: str) -> dict[str, NDArray[np.
 def density(table: DataFrame, at: Floats) -> Floats:
     """Gaussian kernel density of the correlations in a table, (n,)."""
     values, weights = table["kendall"].to_numpy(), table["pairs"].to_numpy()
-    bumps = np.exp(-0.5 * ((at[:, None] - values) / WIDTH) ** 2) / (WIDTH * np.sqrt(2 * np.pi))
+    bumps = np.exp(-0.5 * ((at[:, None] - values) / STEP) ** 2) / (STEP * np.sqrt(2 * np.pi))
     return np.asarray(bumps @ (weights / weights.sum()))
 
 
@@ -113,7 +113,7 @@ def findings(table: DataFrame) -> list[Finding]:
     _, random_spread, _, random_high = _moments(by_relation["random"])
     opposite = by_relation["opposite"]["kendall"].to_numpy()
     random = by_relation["random"]
-    similar = random.loc[random["kendall"] > high + WIDTH / 2, "pairs"].sum() / random["pairs"].sum()
+    similar = random.loc[random["kendall"] > high + STEP / 2, "pairs"].sum() / random["pairs"].sum()
     reach = max(-low, high)
     beyond = orthogonal.loc[orthogonal["kendall"].abs() > 0.5, "pairs"].sum() / orthogonal["pairs"].sum()
     return [
@@ -130,9 +130,9 @@ def findings(table: DataFrame) -> list[Finding]:
         ),
         Finding(
             "|K_τ| ≤ 1/2 + ε between permutations from orthogonal vectors (d = 10).",
-            "holds" if reach <= 0.5 + EPSILON else "does not hold",
+            "holds" if reach <= 0.5 + MAX_EPSILON else "does not hold",
             f"largest |K_τ| {reach:.3f} of {orthogonal['pairs'].sum():,} pairs, of which {beyond:.4%} are beyond 1/2; "
-            f"K_τ moves in steps of {WIDTH:.3f}",
+            f"K_τ moves in steps of {STEP:.3f}",
         ),
         Finding(
             "Pairs of a vector and its antipode are at K_τ = −1 (d = 10).",

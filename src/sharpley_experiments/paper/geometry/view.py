@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RASTER = 900  # pixels across the sphere
-BACK = 0.28  # opacity of what lies behind
+BACK_OPACITY = 0.28  # opacity of what lies behind
 LIGHT = (-0.4, 0.5, 0.77)  # towards the lamp: right, up, towards the viewer
 
 
@@ -91,7 +91,7 @@ def draw_ball(ax: Axes, colours: Floats | None = None) -> None:
 
 
 def draw_line(
-    ax: Axes, seen: Floats, colour: str, width: float = 1.6, *, back: float = BACK, horizon: float = 0.0
+    ax: Axes, seen: Floats, colour: str, width: float = 1.6, *, back: float = BACK_OPACITY, horizon: float = 0.0
 ) -> None:
     """A line through seen points; pieces behind the horizon are faint and below all others."""
     middles = (seen[1:, 2] + seen[:-1, 2]) / 2
@@ -114,7 +114,14 @@ def draw_line(
 
 
 def draw_points(
-    ax: Axes, seen: Floats, colour: str, size: float = 22, *, back: float = BACK, horizon: float = 0.0, label: str = ""
+    ax: Axes,
+    seen: Floats,
+    colour: str,
+    size: float = 22,
+    *,
+    back: float = BACK_OPACITY,
+    horizon: float = 0.0,
+    label: str = "",
 ) -> None:
     """Dots, faint where they are behind the horizon."""
     front = seen[:, 2] > horizon

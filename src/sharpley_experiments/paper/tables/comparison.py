@@ -16,7 +16,7 @@ from sharpley_experiments.paper.exhibits import Verdict, verdict
 Settings: TypeAlias = dict[tuple[int, int], dict[str, Floats]]
 """Discrepancies of all trials by (d, n), then by method."""
 
-SHOWN = 6
+MAX_NAMED = 6
 """Comparisons that are named in evidence."""
 
 
@@ -44,8 +44,8 @@ class Tally(NamedTuple):
     def __str__(self) -> str:
         text = f"{self.agree} of {self.agree + len(self.against) + len(self.undecided)} comparisons agree"
         for what, names in (("against", self.against), ("undecided", self.undecided)):
-            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-            text += f"; {what}: {', '.join(names[:SHOWN])}{more}" if names else ""
+            more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+            text += f"; {what}: {', '.join(names[:MAX_NAMED])}{more}" if names else ""
         return text
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 TITLE = "Processor time to draw n orderings"
 TOLERANCE = 0.2
 """Of an exponent: clocks, caches and terms of lower order do not let it be met more closely."""
-NOISY = 4 * TOLERANCE  # width of an interval that tells nothing
-SHORT = 0.03  # seconds
+MAX_INTERVAL_WIDTH = 4 * TOLERANCE  # width of an interval that tells nothing
+MIN_TIMED_SECONDS = 0.03  # seconds
 
 # By a profile: at d = 10, linear parts of herding fall from 30% of its time at n = 1024 to 6% at 8192; at d = 50,
 # kernel values of quadrature fall from 59% at n = 512 to 30% at 2048, and solves rise from 20% to 50%.
@@ -74,7 +74,7 @@ def measure_cell(method: str, d: int, n: int, repetition: int) -> Rows:
     """Seconds of a sample, as a row; short ones are drawn several times, for the clock's sake."""
     warm(method)
     samples, start = 0, time.process_time()
-    while not samples or time.process_time() - start < SHORT:
+    while not samples or time.process_time() - start < MIN_TIMED_SECONDS:
         timed_sample(d, n, method, repetition)
         samples += 1
     return [{"seconds": (time.process_time() - start) / samples}]
@@ -195,7 +195,7 @@ def _finding(method: str, found: dict[int, Slope]) -> Finding:
 def _verdict(found: list[Slope], stated: int) -> Verdict:
     if any(slope.low > stated + TOLERANCE for slope in found):
         return "does not hold"
-    if max(slope.high - slope.low for slope in found) > NOISY:
+    if max(slope.high - slope.low for slope in found) > MAX_INTERVAL_WIDTH:
         return "undecided"
     return "holds" if all(_met(slope, stated) for slope in found) else "holds in part"
 
