@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole: other processes see the old content or the new, never half of it."""
+"""Atomic replacement of files: other processes see either the old or the new content, never a part of it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ UNFINISHED_SUFFIX = ".tmp"
 
 @contextmanager
 def replacing(path: Path, *, unfinished: str = UNFINISHED_SUFFIX) -> Iterator[BinaryIO]:
-    """Open a stream whose content takes the place of the file ``path`` once the block has ended without an error.
+    """Open a binary stream whose content replaces the file ``path`` if the ``with`` block ends without an error.
 
-    The content is written under a temporary name in the same folder (a rename is atomic within a file system only),
-    flushed to the disk and renamed. After any error or interrupt the temporary file is removed, and ``path`` is as
-    it was before. Names are unique, so several processes may write the same file; the last one to finish wins.
+    The content is written to a temporary file in the same folder (a rename is atomic only within a file system),
+    flushed to disk and renamed. After an error or interrupt, the temporary file is removed and ``path`` is unchanged.
+    Temporary names are unique, so several processes may write the same file; the last one to finish wins.
 
     Parameters
     ----------
     path : Path
-        File to write; its folder must exist. A file that is replaced passes its permissions on.
+        File to write; its folder must exist. If the file exists, its permissions are kept.
     unfinished : str
-        How temporary names, which start with a dot, end: a killed process leaves its file behind.
+        Suffix of the temporary file, whose name starts with a dot; a killed process leaves this file behind.
 
     Yields
     ------
@@ -45,5 +45,5 @@ def replacing(path: Path, *, unfinished: str = UNFINISHED_SUFFIX) -> Iterator[Bi
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename == str(temporary):
-            raise OSError(error.errno, error.strerror, str(path)) from error  # a temporary name would mean nothing
+            raise OSError(error.errno, error.strerror, str(path)) from error  # the temporary name would only confuse
         raise

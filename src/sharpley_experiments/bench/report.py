@@ -1,4 +1,4 @@
-"""Tables and pictures of the benchmark, from its lines alone."""
+"""Tables and figure of the benchmark, made from its lines (one for each game, method and budget) alone."""
 
 from __future__ import annotations
 
@@ -17,30 +17,33 @@ if TYPE_CHECKING:
 HEADLINE_METHOD = "gp"
 OUR_COLOURS = {"gp": ORANGE, "gp-unbiased": "#A00000", "regression": GREEN, "antithetic": DARK}
 PEER_COLOURS = (BLUE, SKY, PURPLE, YELLOW, "#44AA99", "#882255", "#999933", GREY)
-AIMED_FACTORS = {10: 2.0, 50: 4.0}  # times below the best peer
+AIMED_FACTORS = {10: 2.0, 50: 4.0}
+"""Aims for the error of the best peer divided by ours, by budget in multiples of d."""
+MAX_REFERENCE_SHARE = 0.25
+"""Largest share of our error that the error of the reference may be; the table points out where it is larger."""
 
 
 def write(lines: DataFrame, out: Path, note: str) -> list[Path]:
-    """Write CSV, Markdown and the picture."""
+    """Write the lines as CSV, the tables as Markdown and the figure; return the paths."""
     out.mkdir(parents=True, exist_ok=True)
     table, page, picture = out / "bench.csv", out / "bench.md", out / "bench.png"
     lines.to_csv(table, index=False, float_format="%.4g", lineterminator="\n")
     page.write_text(markdown(lines, note), encoding="utf-8")
-    draw(lines, "sharpley bench").savefig(picture, dpi=110)  # the page names the versions
+    draw(lines, "sharpley bench").savefig(picture, dpi=110)  # the Markdown page has the versions
     return [table, page, picture]
 
 
 def markdown(lines: DataFrame, note: str) -> str:
-    """All tables."""
-    parts = [f"{note}\n", "### Against the best peer\n", headline_table(lines)]
+    """Return all tables as Markdown."""
+    parts = [f"{note}\n", "### Compared with the best peer\n", headline_table(lines)]
     for multiple in sorted(lines["multiple"].unique()):
         parts += [f"### {multiple} d evaluations\n", error_table(lines[lines["multiple"] == multiple])]
-    parts += ["### Seconds for a row, without the game's\n", seconds_table(lines)]
+    parts += ["### Seconds per row, without the time of the game\n", seconds_table(lines)]
     return "\n".join(parts)
 
 
 def headline_table(lines: DataFrame) -> str:
-    """Gp and the best peer in every cell; the factor is bold where it is what was aimed at."""
+    """Compare gp with the best peer in every cell; the factor is bold where it reaches the aim."""
     text = [
         "| game | d | evaluations | best peer | its error | gp | factor |",
         "|---|--:|--:|---|--:|--:|--:|",
@@ -56,7 +59,7 @@ def headline_table(lines: DataFrame) -> str:
         aim = AIMED_FACTORS.get(int(multiple))
         if aim is not None:
             shown = f"**{shown}**" if factor >= aim else f"{shown}, aim {aim:.0f}"
-        if mine["reference"] > mine["error"] / 4:
+        if mine["reference"] > MAX_REFERENCE_SHARE * mine["error"]:
             shown += ", at the reference's own error"
         text.append(
             f"| {game} | {d} | {int(multiple) * int(d) + 2} | {best['method']} | {best['error']:.1e} "
@@ -66,7 +69,7 @@ def headline_table(lines: DataFrame) -> str:
 
 
 def error_table(lines: DataFrame) -> str:
-    """Relative errors of all methods in all games; the lowest of each column is bold."""
+    """Relative errors of all methods in all games; the lowest error of each column is bold."""
     games = list(dict.fromkeys(lines["game"]))
     best = lines.groupby("game")["error"].min()
     text = ["| | " + " | ".join(games) + " |", "|---|" + "--:|" * len(games)]
@@ -85,7 +88,7 @@ def error_table(lines: DataFrame) -> str:
 
 
 def seconds_table(lines: DataFrame) -> str:
-    """Own seconds of all methods, at 10 d and at 50 d evaluations."""
+    """Seconds of all methods, without those of the game, at 10 d and at 50 d evaluations."""
     chosen = lines[lines["multiple"].isin(AIMED_FACTORS)]
     columns = list(dict.fromkeys(zip(chosen["game"], chosen["multiple"], strict=True)))
     cells = chosen.set_index(["method", "game", "multiple"])["own_seconds"]
@@ -100,7 +103,7 @@ def seconds_table(lines: DataFrame) -> str:
 
 
 def draw(lines: DataFrame, note: str) -> Figure:
-    """Error against evaluations, a panel for each game: ours as lines, peers dashed."""
+    """Draw errors against evaluations, a panel for each game: our methods as solid lines, peers dashed."""
     looks = _looks(lines)
     return draw_panels(
         "Error of Shapley values, relative to their mean square",
@@ -114,7 +117,7 @@ def draw(lines: DataFrame, note: str) -> Figure:
 
 
 def _looks(lines: DataFrame) -> dict[str, dict[str, Any]]:
-    """How each method is drawn."""
+    """Colours and line styles of all methods."""
     ours = {
         m: {"color": colour, "linewidth": 2.4 if m == HEADLINE_METHOD else 1.4} for m, colour in OUR_COLOURS.items()
     }

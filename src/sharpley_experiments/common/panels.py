@@ -1,4 +1,4 @@
-"""Figures with a panel for each game: lines of means with bands for their intervals, and one legend below."""
+"""Figures with a panel for each game: means as lines, their intervals as bands, and one legend below."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 COLUMNS = 3
-WIDTH = 10.0
-HEIGHT_OF_LEGEND = 0.8
+WIDTH = 10.0  # inches
+HEIGHT_OF_LEGEND = 0.8  # inches
 
 PanelDrawer: TypeAlias = "Callable[[Axes, str], str]"
-"""Called with a panel and the name of its game: draws the game's lines and returns the panel's title."""
+"""Accepts a panel and the name of its game, draws the lines of the game and returns the title of the panel."""
 
 
 def draw_panels(
@@ -45,7 +45,7 @@ def draw_panels(
     row_height : float
         Height of a row of panels in inches.
     legend_columns : int
-        Columns of the legend, which has an entry for every label that occurs in any panel.
+        Number of columns of the legend, which has one entry for every label that occurs in any panel.
     """
     rows = -(-len(names) // COLUMNS)
     figure = new_figure(title, note, (WIDTH, row_height * rows + HEIGHT_OF_LEGEND))
@@ -78,12 +78,12 @@ def draw_line(
     look: dict[str, Any],
     opacity: float = 0.18,
 ) -> None:
-    """Draw means as a line with marks, and a band of this opacity between the two ends of their intervals."""
+    """Draw means as a line with markers, and a band between the lower and the upper ends of their intervals."""
     panel.plot(x, means, marker="o", markersize=2.5, label=label, **{"linewidth": 1.3, **look})
     panel.fill_between(x, *interval, color=look["color"], alpha=opacity, linewidth=0)
 
 
 def log_log(panel: Axes) -> None:
-    """Make both axes logarithmic, x with plain numbers."""
+    """Make both axes logarithmic, the x axis with plain numbers."""
     log_numbers(panel)
     panel.set_yscale("log")

@@ -27,12 +27,12 @@ def test_every_game_has_a_panel_with_its_title_and_logarithmic_axes():
     assert [panel.get_xlabel() for panel in panels] == ["", "number", "number", "number"]
 
 
-def test_the_legend_names_each_line_once_wherever_it_occurs_first():
+def test_the_legend_has_each_label_of_any_panel_once():
     (legend,) = figure_of(LINES).legends
     assert [text.get_text() for text in legend.get_texts()] == ["a", "b", "c"]
 
 
-def test_bands_go_from_one_end_of_the_interval_to_the_other():
+def test_bands_span_the_intervals():
     panel = figure_of({"only": ("a",)}).axes[0]
     (line,), (band,) = panel.lines, panel.collections
     corners = band.get_paths()[0].vertices

@@ -1,4 +1,4 @@
-"""Studies: each runs."""
+"""The studies run."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from sharpley_experiments.studies import active, coverage, design_error, designs
 
 @pytest.mark.slow
 def test_studies_run(tmp_path):
-    """Every study at its smallest: they cannot rot."""
+    """Run every study at its smallest, so that it cannot break unnoticed."""
 
     design_error.main(["--quick", "--out", str(tmp_path)])
     assert "| make_regression | 10 | 100 | " in (tmp_path / "design_error.md").read_text()

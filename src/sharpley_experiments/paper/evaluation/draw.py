@@ -1,4 +1,4 @@
-"""Errors against marginal evaluations, a panel for each data set."""
+"""Figures of the evaluation: errors against marginal evaluations, and against λ, with a panel for each data set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BASELINE = "antithetic"
 
 
 def draw_curves(table: DataFrame, note: str, *, title: str, series: tuple[str, ...]) -> Figure:
-    """Mean squared errors with 95% intervals; what goes beyond the paper is dashed."""
+    """Draw mean squared errors with 95% intervals; methods that the paper does not have are dashed or dotted."""
     looks = _looks(series)
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
@@ -32,7 +32,7 @@ def draw_curves(table: DataFrame, note: str, *, title: str, series: tuple[str, .
 
 
 def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
-    """Error against λ."""
+    """Draw mean squared errors of herding against λ."""
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
         scales = mine.assign(scale=mine["series"].str.removeprefix("λ = ").astype(float))
@@ -47,7 +47,7 @@ def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
 def _panels(
     table: DataFrame, note: str, title: str, xlabel: str, draw_panel: Callable[[Axes, DataFrame], None]
 ) -> Figure:
-    """A panel for each data set, drawn from its part of the table."""
+    """Draw a panel for each data set from its part of the table."""
     table = chosen_reference(table)
 
     def draw_dataset(panel: Axes, name: str) -> str:
@@ -61,7 +61,7 @@ def _panels(
 
 
 def _looks(series: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """The paper's methods in colours, its baseline in black, ours dashed."""
+    """Colours and styles: the paper's methods in colour, its baseline dark, ours dashed or dotted."""
     coloured = [line for line in series if line not in (*BEYOND, BASELINE)]
     looks: dict[str, dict[str, Any]] = {line: {"color": SERIES[i % len(SERIES)]} for i, line in enumerate(coloured)}
     looks[BASELINE] = {"color": DARK, "linewidth": 2.0}
@@ -80,7 +80,7 @@ def _draw_line(panel: Axes, mine: DataFrame, x: str, label: str, look: dict[str,
 
 
 def means_table(table: DataFrame, *, series: tuple[str, ...]) -> DataFrame:
-    """Mean errors at the largest number of orderings that all lines of a data set have."""
+    """Mean errors at the largest number of orderings that all methods have on a data set."""
     import pandas as pd
 
     table = chosen_reference(table)

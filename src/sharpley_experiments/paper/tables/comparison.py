@@ -1,6 +1,6 @@
 """Comparisons of mean discrepancies.
 
-Means are compared by Welch's test: a comparison is decided if the 95% interval of the difference is on one side of 0.
+Means are compared by Welch's test: a comparison is decided if the 95% interval of the difference excludes 0.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Settings: TypeAlias = dict[tuple[int, int], dict[str, Floats]]
 """Discrepancies of all trials by (d, n), then by method."""
 
 MAX_NAMED = 6
-"""Comparisons that are named in evidence."""
+"""Maximum number of comparisons of a kind that the evidence lists by name."""
 
 
 class Tally(NamedTuple):
-    """Comparisons that agree with a claim, contradict it, or decide nothing; the last two by name."""
+    """Comparisons that agree with a claim (their number), contradict it, or are undecided (both by name)."""
 
     agree: int
     against: list[str]
@@ -29,12 +29,12 @@ class Tally(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """Of all comparisons."""
+        """Verdict of all comparisons."""
         return verdict(self.agree, len(self.against), len(self.undecided))
 
     @staticmethod
     def of(parts: Sequence[Tally]) -> Tally:
-        """All comparisons of several tallies."""
+        """Combine the comparisons of several tallies."""
         return Tally(
             sum(part.agree for part in parts),
             [name for part in parts for name in part.against],
@@ -50,7 +50,7 @@ class Tally(NamedTuple):
 
 
 def tally(settings: Settings, lower: tuple[str, ...], higher: tuple[str, ...]) -> Tally:
-    """Compare each method of ``lower`` with each of ``higher`` in each setting."""
+    """Compare each method of ``lower`` with each method of ``higher`` in each setting."""
     agree = 0
     against: list[str] = []
     undecided: list[str] = []
