@@ -151,7 +151,7 @@ def test_cache_is_warmed_listed_and_cleared(empty_cache):
     assert "design-v1-d12-n300-scale4.0-plain  (300 orderings of 12)" in listed
     assert "design-v1-d13-n300" in listed
     (empty_cache / "design-v1-d12-n300-scale4.0-plain.orderings.npz").write_bytes(b"broken")
-    assert "d12-n300-scale4.0-plain  (not valid, will be computed again)" in call("cache", "list").stdout
+    assert "d12-n300-scale4.0-plain  (not valid, will be recomputed)" in call("cache", "list").stdout
     assert "removed 2 files" in call("cache", "clear").stdout
     assert list(empty_cache.iterdir()) == []
 
@@ -186,7 +186,7 @@ def test_warming_for_a_budget_keeps_what_explanations_use(empty_cache):
 
 def test_a_cache_that_is_off_says_so(monkeypatch):
     monkeypatch.setenv("SHARPLEY_CACHE_DIR", "")
-    assert "nothing is kept: SHARPLEY_CACHE_DIR is empty" in call("cache", "list").stdout
+    assert "the cache is off: SHARPLEY_CACHE_DIR is empty" in call("cache", "list").stdout
 
 
 def test_methods_without_anything_to_keep_are_named():

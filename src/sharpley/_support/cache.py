@@ -2,17 +2,15 @@
 
 A file is named after the key of its orderings and contains the orderings and a SHA-256 digest of key and orderings. A
 file that does not match in every respect (truncated, damaged, from another version, copied from elsewhere) is ignored
-and its orderings are recomputed. Files are written under a temporary name and then renamed, so that other processes
-see either a complete file or none. The environment variable ``SHARPLEY_CACHE_DIR`` selects another folder; if it is
-set to the empty string, nothing is stored.
+and its orderings are recomputed. Files are written atomically, so that other processes see either a complete file or
+none. The environment variable ``SHARPLEY_CACHE_DIR`` selects another folder; if it is set to the empty string, nothing
+is stored.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.atomic import replacing
 from sharpley._support.checks import stacklevel_outside
 from sharpley._support.typing import Orderings
 
@@ -146,12 +145,10 @@ def _read(path: Path, key: str, n: int | None = None, d: int | None = None) -> O
 def _write(path: Path, key: str, orderings: Orderings) -> None:
     """Store orderings; a folder that is not writable is reported by a warning, because the result is unaffected."""
     compact = orderings.astype(np.min_scalar_type(max(1, orderings.shape[1] - 1)))
-    temporary = path.with_name(f".{uuid.uuid4().hex}{UNFINISHED_SUFFIX}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb") as stream:
+        with replacing(path, unfinished=UNFINISHED_SUFFIX) as stream:
             np.savez_compressed(stream, orderings=compact, digest=np.array(_digest(key, compact)))
-        temporary.replace(path)
     except OSError as error:
         warnings.warn(
             f"cannot store orderings in {path.parent} ({error.strerror or error}), so they will be recomputed; "
@@ -159,6 +156,3 @@ def _write(path: Path, key: str, orderings: Orderings) -> None:
             RuntimeWarning,
             stacklevel=stacklevel_outside(),
         )
-    finally:  # the temporary file still exists if writing failed or was interrupted
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The command line: each command reads its arguments, calls the library and shows the result."""
+"""The command line: each command parses its arguments, calls the library and prints the result."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ app = typer.Typer(
 )
 METHOD_HELP = "One of: " + ", ".join(SAMPLERS)
 KERNEL_HELP = "One of: " + ", ".join(KERNELS)
-KEPT = [name for name, record in METHODS.items() if record.keeps_samples]
-FILE_HELP = "CSV (one ordering a line, no header) or NPY; - for standard input."
+CACHED_METHODS = [name for name, record in METHODS.items() if record.keeps_samples]
+FILE_HELP = "CSV (one ordering per line, no header) or NPY; - for standard input."
 
 
 @contextmanager
 def _plain_errors() -> Iterator[None]:
-    """Show what the user can mend as one line; anything else is a defect and keeps its traceback."""
+    """Print errors that the user can fix as one line; any other error is a defect and keeps its traceback."""
     try:
         yield
     except (ValueError, TypeError, OSError, ImportError) as error:
@@ -66,11 +66,11 @@ def sample(
 ) -> None:
     """Draw orderings of players 0 .. d-1.
 
-    Orderings of method sbq are to be used with their weights: give a file for them.
+    The orderings of method sbq must be used with their weights: write these to a file as well, with --weights.
     """
     with _plain_errors():
         if weights == out:
-            raise ValueError(f"orderings and weights cannot both go to {out!r}")
+            raise ValueError(f"orderings and weights cannot both go to {out!r}; choose another file for the weights")
         sampler = make_sampler(method, d, rng=seed)
         orderings = sampler.random(n)
         if weights is not None:
@@ -82,10 +82,10 @@ def sample(
 def discrepancy_command(
     orderings: Annotated[str, typer.Argument(help=FILE_HELP)],
     kernel: Annotated[str, typer.Option(help=KERNEL_HELP)] = "mallows",
-    scale: Annotated[float | None, typer.Option(help="Scale of the Mallows kernel (4).")] = None,
-    weights: Annotated[str | None, typer.Option(help="File of weights; equal ones by default.")] = None,
+    scale: Annotated[float | None, typer.Option(help="Scale of the Mallows kernel (4 by default).")] = None,
+    weights: Annotated[str | None, typer.Option(help="File with weights; equal weights by default.")] = None,
 ) -> None:
-    """Print the discrepancy of orderings: the lower, the better they represent all permutations."""
+    """Print the discrepancy of orderings: the lower it is, the better they represent all permutations."""
     with _plain_errors():
         sample_weights = None if weights is None else read_array(weights, np.float64).reshape(-1)
         value = discrepancy(read_array(orderings, np.int64), sample_weights, kernel=kernel_by_name(kernel, scale))
@@ -94,15 +94,21 @@ def discrepancy_command(
 
 @app.command()
 def reproduce(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...|all", help="Figures and tables, listed above.")],
-    preset: Annotated[str, typer.Option(help="Sizes of the runs: quick, laptop or paper.")] = "laptop",
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for one on each core. Results do not depend on it.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder for results; finished cells in it are not computed again.")] = Path(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...|all", help="Names of figures and tables, listed above.")
+    ],
+    preset: Annotated[str, typer.Option(help="How large the runs are: quick, laptop or paper.")] = "laptop",
+    jobs: Annotated[
+        int, typer.Option(help="Number of processes; -1 for one per core. Results do not depend on it.")
+    ] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for results; finished cells in it are not recomputed.")] = Path(
         "results"
     ),
-    data: Annotated[Path | None, typer.Option(help="Folder with the data sets; else they are downloaded.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data sets; if not given, they are downloaded.")
+    ] = None,
 ) -> None:
-    """Make figures and tables of the paper anew, and a page that shows them.
+    """Reproduce figures and tables of the paper, and write a page that shows them.
 
     Geometry: cayley-graph-3, cayley-graph-4, voronoi-cells, orthogonal-codes,
     kendall-distribution, kendall-bounds, sobol-sphere, sobol-histogram.
@@ -112,8 +118,8 @@ def reproduce(
     Evaluation: existing-gbdt, proposed-gbdt, proposed-mlp, lambda-gbdt,
     lambda-mlp, argmax-samples, kernels.
 
-    The page, report.html, shows all that is in the folder, and what was found
-    of the paper's claims. A run that was interrupted goes on where it stopped.
+    The page, report.html, shows all results in the folder, with a verdict on
+    each claim of the paper that was tested. An interrupted run can be resumed.
     """
     from sharpley_experiments.paper.reproduce import reproduce as run
 
@@ -121,28 +127,30 @@ def reproduce(
         outcome = run(names, out, preset=preset, jobs=jobs, data=data)
     typer.echo(f"Page: {outcome.page.resolve().as_uri()}")
     if outcome.failed:
-        typer.echo(f"sharpley: could not make {', '.join(outcome.failed)}", err=True)
+        typer.echo(f"sharpley: could not reproduce {', '.join(outcome.failed)}", err=True)
         raise typer.Exit(1)
 
 
 @app.command()
 def bench(
-    out: Annotated[Path, typer.Option(help="Folder for results; finished cells in it are not computed again.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for results; finished cells in it are not recomputed.")] = Path(
         "bench"
     ),
-    data: Annotated[Path | None, typer.Option(help="Folder with the data sets; else they are downloaded.")] = None,
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for one on each core.")] = 1,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data sets; if not given, they are downloaded.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Number of processes; -1 for one per core.")] = 1,
     game: Annotated[
         list[str] | None, typer.Option(help="Only this game, such as xgboost-bank or airport; may be repeated.")
     ] = None,
     method: Annotated[
         list[str] | None, typer.Option(help='Only this method, such as gp or "shapiq OddSHAP"; may be repeated.')
     ] = None,
-    quick: Annotated[bool, typer.Option(help="Two games and two seeds, to see that it works.")] = False,
+    quick: Annotated[bool, typer.Option(help="Two games and two seeds, to check that it works.")] = False,
 ) -> None:
-    r"""Compare every method with those of shap and shapiq, on games with known Shapley values.
+    r"""Compare all methods with those of shap and shapiq, on games with known Shapley values.
 
-    The peers come with pip install 'sharpley\[peers]', on Python 3.12 or later.
+    Install the peers with pip install 'sharpley\[peers]', on Python 3.12 or later.
     """
     from sharpley_experiments.bench import report
     from sharpley_experiments.bench.peers import versions
@@ -156,28 +164,26 @@ def bench(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the page and its pictures.")] = Path("sharpley-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the page and its figures.")] = Path("sharpley-demo"),
 ) -> None:
-    """Explain a model with error bars and check them against the exact values: a table, pictures and a page."""
+    """Explain a model with error bars, and check them against the exact values: a table, figures and a page."""
     from sharpley.app.demo import run
 
     with _plain_errors():
         run(out)
 
 
-cache = typer.Typer(
-    help="Designs, greedy sequences and data sets, which are found once and kept on disk.", no_args_is_help=True
-)
+cache = typer.Typer(help="The cache on disk: designs, greedy sequences and data sets.", no_args_is_help=True)
 app.add_typer(cache, name="cache")
 
 
 @cache.command("list")
 def list_cache() -> None:
-    """Show what is kept, and where."""
+    """List the files in the cache, and its folder."""
     place = _cache.folder()
-    typer.echo(f"nothing is kept: {_cache.VARIABLE} is empty" if place is None else f"{place}")
+    typer.echo(f"the cache is off: {_cache.VARIABLE} is empty" if place is None else f"{place}")
     for entry in _cache.entries():
-        state = f"{entry.n} orderings of {entry.d}" if entry.is_valid else "not valid, will be computed again"
+        state = f"{entry.n} orderings of {entry.d}" if entry.is_valid else "not valid, will be recomputed"
         typer.echo(f"{entry.n_bytes / 1000:8.1f} kB  {entry.key}  ({state})")
     for path in _cache.data_files():
         typer.echo(f"{path.stat().st_size / 1000:8.1f} kB  {path.name}  (data set)")
@@ -186,17 +192,17 @@ def list_cache() -> None:
 @cache.command()
 def warm(
     d: Annotated[list[int], typer.Option("-d", "--players", help="Number of players; may be repeated.")],
-    n: Annotated[list[int] | None, typer.Option("-n", "--number", help="Orderings; may be repeated.")] = None,
+    n: Annotated[list[int] | None, typer.Option("-n", "--number", help="Number of orderings; may be repeated.")] = None,
     max_evals: Annotated[list[int] | None, typer.Option(help="Budget of an explanation; may be repeated.")] = None,
-    method: Annotated[str, typer.Option(help="One of: " + ", ".join(KEPT))] = "design",
+    method: Annotated[str, typer.Option(help="One of: " + ", ".join(CACHED_METHODS))] = "design",
 ) -> None:
-    """Compute samples, or what explanations with a budget need, beforehand, so that their first use is fast."""
+    """Precompute samples, or all that explanations with a budget need, so that their first use is fast."""
     from rich.progress import track
 
     with _plain_errors():
-        check_choice("method", method, KEPT)
+        check_choice("method", method, CACHED_METHODS)
         if not n and not max_evals:
-            raise ValueError("give numbers of orderings (-n) or budgets (--max-evals)")
+            raise ValueError("nothing to compute; give numbers of orderings (-n) or budgets (--max-evals)")
         before = {entry.key for entry in _cache.entries()}
         for players in track(d, description=method):
             for number in n or ():
@@ -204,11 +210,11 @@ def warm(
             for budget in max_evals or ():
                 draw_for_budget(method, players, budget)
         fresh = sum(entry.key not in before for entry in _cache.entries())
-        typer.echo(f"{fresh} new files in {_cache.folder()}; small samples are not kept")
+        typer.echo(f"{fresh} new files in {_cache.folder()}; small samples are not cached")
 
 
 @cache.command()
-def clear(data: Annotated[bool, typer.Option("--data", help="Downloaded data sets too.")] = False) -> None:
-    """Remove the designs and sequences that are kept."""
+def clear(data: Annotated[bool, typer.Option("--data", help="Also remove downloaded data sets.")] = False) -> None:
+    """Remove all designs and sequences from the cache."""
     with _plain_errors():
         typer.echo(f"removed {_cache.clear(data=data)} files")

@@ -1,8 +1,9 @@
-"""Orderings and weights in files: CSV (one ordering a line, no header) or NPY; ``-`` is standard input or output."""
+"""Orderings and weights in files: CSV (one ordering per line, no header) or NPY; ``-`` is standard input or output."""
 
 from __future__ import annotations
 
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.atomic import replacing
 from sharpley._support.checks import check_choice
 
 FORMATS = ("csv", "npy")
@@ -17,12 +19,12 @@ NPY_MAGIC = b"\x93NUMPY"
 
 
 def read_array(path: str, dtype: type[np.generic]) -> NDArray[Any]:
-    """Read a CSV or NPY file; the content tells which."""
+    """Read a CSV or NPY file; the format is detected from the content."""
     raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     if raw.startswith(NPY_MAGIC):
         return np.asarray(np.load(io.BytesIO(raw), allow_pickle=False))
     if not raw.strip():
-        raise ValueError(f"{path} is empty; expected one ordering a line, such as 0,2,1")
+        raise ValueError(f"{path} is empty; expected one ordering per line, such as 0,2,1")
     try:
         return np.loadtxt(io.BytesIO(raw), delimiter=",", dtype=dtype, ndmin=2)
     except ValueError as error:
@@ -30,7 +32,7 @@ def read_array(path: str, dtype: type[np.generic]) -> NDArray[Any]:
 
 
 def write_array(path: str, array: NDArray[Any], file_format: str | None = None) -> None:
-    """Write CSV or NPY; the format is told by ``file_format``, else by the path's suffix, else it is CSV."""
+    """Write CSV or NPY; by default, the suffix of the path determines the format, and CSV is used if it does not."""
     if file_format is None:
         file_format = "npy" if path.endswith(".npy") else "csv"
     check_choice("format", file_format, FORMATS)
@@ -43,5 +45,19 @@ def write_array(path: str, array: NDArray[Any], file_format: str | None = None) 
     if path == "-":
         sys.stdout.buffer.write(buffer.getvalue())
         sys.stdout.buffer.flush()
+    elif _is_replaceable(Path(path)):
+        with replacing(Path(path)) as stream:
+            stream.write(buffer.getvalue())
     else:
         Path(path).write_bytes(buffer.getvalue())
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Whether ``path`` does not exist, or is a regular file that may be written to and replaced.
+
+    Devices, FIFOs and links such as /dev/stdout must be written to directly.
+    """
+    if not os.path.lexists(path):
+        return True
+    is_regular = path.is_file() and not path.is_symlink()
+    return is_regular and os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)

@@ -1,4 +1,4 @@
-"""Tables and pictures of the benchmark, from its lines alone."""
+"""Tables and figure of the benchmark, made from its lines (one for each game, method and budget) alone."""
 
 from __future__ import annotations
 
@@ -6,70 +6,60 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharpley_experiments.bench.measure import OURS
-from sharpley_experiments.common.style import (
-    BLUE,
-    DARK,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    YELLOW,
-    label_outer,
-    log_numbers,
-    new_figure,
-    panel_grid,
-)
+from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
+from sharpley_experiments.common.style import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-HEADLINE = "gp"
-COLUMNS = 3  # of panels
-SHOWN_OURS = {"gp": ORANGE, "gp-unbiased": "#A00000", "regression": GREEN, "antithetic": DARK}
+HEADLINE_METHOD = "gp"
+OUR_COLOURS = {"gp": ORANGE, "gp-unbiased": "#A00000", "regression": GREEN, "antithetic": DARK}
 PEER_COLOURS = (BLUE, SKY, PURPLE, YELLOW, "#44AA99", "#882255", "#999933", GREY)
-WANTED = {10: 2.0, 50: 4.0}  # times below the best peer
+AIMED_FACTORS = {10: 2.0, 50: 4.0}
+"""Aims for the error of the best peer divided by ours, by budget in multiples of d."""
+MAX_REFERENCE_SHARE = 0.25
+"""Largest share of our error that the error of the reference may be; the table points out where it is larger."""
 
 
 def write(lines: DataFrame, out: Path, note: str) -> list[Path]:
-    """Write CSV, Markdown and the picture."""
+    """Write the lines as CSV, the tables as Markdown and the figure; return the paths."""
     out.mkdir(parents=True, exist_ok=True)
     table, page, picture = out / "bench.csv", out / "bench.md", out / "bench.png"
     lines.to_csv(table, index=False, float_format="%.4g", lineterminator="\n")
     page.write_text(markdown(lines, note), encoding="utf-8")
-    draw(lines, "sharpley bench").savefig(picture, dpi=110)  # the page names the versions
+    draw(lines, "sharpley bench").savefig(picture, dpi=110)  # the Markdown page has the versions
     return [table, page, picture]
 
 
 def markdown(lines: DataFrame, note: str) -> str:
-    """All tables."""
-    parts = [f"{note}\n", "### Against the best peer\n", headline_table(lines)]
+    """Return all tables as Markdown."""
+    parts = [f"{note}\n", "### Compared with the best peer\n", headline_table(lines)]
     for multiple in sorted(lines["multiple"].unique()):
         parts += [f"### {multiple} d evaluations\n", error_table(lines[lines["multiple"] == multiple])]
-    parts += ["### Seconds for a row, without the game's\n", seconds_table(lines)]
+    parts += ["### Seconds per row, without the time of the game\n", seconds_table(lines)]
     return "\n".join(parts)
 
 
 def headline_table(lines: DataFrame) -> str:
-    """Gp and the best peer in every cell; the factor is bold where it is what was aimed at."""
+    """Compare gp with the best peer in every cell; the factor is bold where it reaches the aim."""
     text = [
         "| game | d | evaluations | best peer | its error | gp | factor |",
         "|---|--:|--:|---|--:|--:|--:|",
     ]
     for (game, d, multiple), group in lines.groupby(["game", "d", "multiple"], sort=False):
-        ours = group[group["method"] == HEADLINE]
+        ours = group[group["method"] == HEADLINE_METHOD]
         peers = group[~group["method"].isin(OURS)]
         if ours.empty or peers.empty:
             continue
         mine, best = ours.iloc[0], peers.loc[peers["error"].idxmin()]
         factor = best["error"] / mine["error"]
         shown = f"{factor:.1f} ({best['low'] / mine['high']:.1f} to {best['high'] / mine['low']:.1f})"
-        aim = WANTED.get(int(multiple))
+        aim = AIMED_FACTORS.get(int(multiple))
         if aim is not None:
             shown = f"**{shown}**" if factor >= aim else f"{shown}, aim {aim:.0f}"
-        if mine["reference"] > mine["error"] / 4:
+        if mine["reference"] > MAX_REFERENCE_SHARE * mine["error"]:
             shown += ", at the reference's own error"
         text.append(
             f"| {game} | {d} | {int(multiple) * int(d) + 2} | {best['method']} | {best['error']:.1e} "
@@ -79,7 +69,7 @@ def headline_table(lines: DataFrame) -> str:
 
 
 def error_table(lines: DataFrame) -> str:
-    """Relative errors of all methods in all games; the lowest of each column is bold."""
+    """Relative errors of all methods in all games; the lowest error of each column is bold."""
     games = list(dict.fromkeys(lines["game"]))
     best = lines.groupby("game")["error"].min()
     text = ["| | " + " | ".join(games) + " |", "|---|" + "--:|" * len(games)]
@@ -98,8 +88,8 @@ def error_table(lines: DataFrame) -> str:
 
 
 def seconds_table(lines: DataFrame) -> str:
-    """Own seconds of all methods, at 10 d and at 50 d evaluations."""
-    chosen = lines[lines["multiple"].isin(WANTED)]
+    """Seconds of all methods, without those of the game, at 10 d and at 50 d evaluations."""
+    chosen = lines[lines["multiple"].isin(AIMED_FACTORS)]
     columns = list(dict.fromkeys(zip(chosen["game"], chosen["multiple"], strict=True)))
     cells = chosen.set_index(["method", "game", "multiple"])["own_seconds"]
     text = [
@@ -113,23 +103,24 @@ def seconds_table(lines: DataFrame) -> str:
 
 
 def draw(lines: DataFrame, note: str) -> Figure:
-    """Error against evaluations, a panel for each game: ours as lines, peers dashed."""
-    games = list(dict.fromkeys(lines["game"]))
-    height = -(-len(games) // COLUMNS)
-    figure = new_figure("Error of Shapley values, relative to their mean square", note, (10.0, 3.0 * height + 0.8))
-    panels = panel_grid(figure, len(games), COLUMNS)
+    """Draw errors against evaluations, a panel for each game: our methods as solid lines, peers dashed."""
     looks = _looks(lines)
-    for game, panel in zip(games, panels, strict=True):
-        _draw_game(panel, lines[lines["game"] == game], looks)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
-    label_outer(panels, COLUMNS, "evaluated coalitions", "relative error")
-    return figure
+    return draw_panels(
+        "Error of Shapley values, relative to their mean square",
+        note,
+        list(dict.fromkeys(lines["game"])),
+        lambda panel, game: _draw_game(panel, lines[lines["game"] == game], looks),
+        axes=("evaluated coalitions", "relative error"),
+        row_height=3.0,
+        legend_columns=4,
+    )
 
 
 def _looks(lines: DataFrame) -> dict[str, dict[str, Any]]:
-    """How each method is drawn."""
-    ours = {m: {"color": colour, "linewidth": 2.4 if m == HEADLINE else 1.4} for m, colour in SHOWN_OURS.items()}
+    """Colours and line styles of all methods."""
+    ours = {
+        m: {"color": colour, "linewidth": 2.4 if m == HEADLINE_METHOD else 1.4} for m, colour in OUR_COLOURS.items()
+    }
     peers = [m for m in dict.fromkeys(lines["method"]) if m not in OURS]
     dashed = {
         m: {"color": PEER_COLOURS[i % len(PEER_COLOURS)], "linestyle": "--", "linewidth": 1.0}
@@ -138,15 +129,12 @@ def _looks(lines: DataFrame) -> dict[str, dict[str, Any]]:
     return ours | dashed
 
 
-def _draw_game(panel: Axes, lines: DataFrame, looks: dict[str, dict[str, Any]]) -> None:
+def _draw_game(panel: Axes, lines: DataFrame, looks: dict[str, dict[str, Any]]) -> str:
     for method, look in looks.items():
         mine = lines[lines["method"] == method].sort_values("multiple")
         if mine.empty:
             continue
         evaluations = mine["multiple"] * mine["d"] + 2
-        panel.plot(evaluations, mine["error"], marker="o", markersize=2.5, label=method, **look)
-        panel.fill_between(evaluations, mine["low"], mine["high"], color=look["color"], alpha=0.15, linewidth=0)
-    log_numbers(panel)
-    panel.set_yscale("log")
-    panel.set_title(f"{lines['game'].iloc[0]} (d = {lines['d'].iloc[0]})", fontsize=9)
-    panel.tick_params(which="both", labelsize=7)
+        draw_line(panel, evaluations, mine["error"], (mine["low"], mine["high"]), label=method, look=look, opacity=0.15)
+    log_log(panel)
+    return f"{lines['game'].iloc[0]} (d = {lines['d'].iloc[0]})"

@@ -1,1 +1,1 @@
-"""What all experiments share: data sets, models, stored cells, intervals, and one look for all figures."""
+"""What all experiments share: data sets, models, stored cells, confidence intervals and the style of figures."""

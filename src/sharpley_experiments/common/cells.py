@@ -1,23 +1,23 @@
-"""Experiments in cells: each is stored as soon as it is finished, so that an interrupted run goes on where it stopped.
+"""Experiments split into cells, each of which is stored as soon as it is finished, so that an interrupted run resumes.
 
-A cell is a set of named settings; its file's name is a digest of them. Files are written under another name
-first and then renamed: a killed process leaves whole cells only, and several processes may share a folder.
+A cell is a set of named settings, and the name of its file is a digest of them. Files are written atomically: a killed
+process leaves only complete cells, and several processes may share a folder.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sharpley._support.atomic import replacing
+
 Cell: TypeAlias = Mapping[str, str | int | float]
 Rows: TypeAlias = list[dict[str, Any]]
 Measure: TypeAlias = Callable[..., Rows]
-"""Called with a cell's settings as keywords, returns rows of a table."""
+"""Accepts the settings of a cell as keyword arguments and returns rows of a table."""
 
 
 def run_cells(
@@ -29,21 +29,27 @@ def run_cells(
     description: str = "Cells",
     context: Mapping[str, Any] | None = None,
 ) -> Rows:
-    """Measure what is not yet stored, and return the rows of all cells, each with its cell's settings.
+    """Measure the cells that are not stored yet, and return the rows of all cells, each with the settings of its cell.
 
     Parameters
     ----------
     measure : callable
-        A function at the top of its module, so that other processes can find it.
+        A function at the top level of its module, so that other processes can import it.
     cells : sequence of mappings
-        Settings; a change of any makes another cell.
+        Settings. Cells that differ in any setting are different cells.
     folder : Path
+        Where cells are stored; created if it does not exist.
     jobs : int
-        Processes; -1 for one on each core.
+        Number of processes; -1 for one per core.
     description : str
-        Beside the progress bar.
+        Text next to the progress bar.
     context : mapping, optional
-        Further keywords of ``measure`` that do not change results, such as where data lie.
+        Further keyword arguments of ``measure`` that do not affect the results, such as the folder of the data.
+
+    Returns
+    -------
+    list of dict
+        Rows in the order of ``cells``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     missing = [cell for cell in cells if _read(folder, cell) is None]
@@ -53,7 +59,7 @@ def run_cells(
 
 
 def stored_cells(folder: Path) -> Iterator[tuple[Cell, Rows]]:
-    """All cells of a folder with their rows, by the names of their files."""
+    """Iterate over all cells of a folder with their rows, sorted by file name."""
     for path in sorted(folder.glob("*.json")):
         if (stored := _stored(path)) is not None:
             yield stored
@@ -82,14 +88,8 @@ def _measure_all(
 
 def _measure_one(measure: Measure, cell: Cell, folder: Path, context: dict[str, Any]) -> None:
     text = json.dumps({"cell": dict(cell), "rows": measure(**cell, **context)})
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".cell-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(temporary, _path(folder, cell))
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(_path(folder, cell)) as stream:
+        stream.write(text.encode())
 
 
 def _path(folder: Path, cell: Cell) -> Path:
@@ -98,13 +98,13 @@ def _path(folder: Path, cell: Cell) -> Path:
 
 
 def _read(folder: Path, cell: Cell) -> Rows | None:
-    """A stored cell's rows; None if there is none, or a file that is not one."""
+    """Rows of a stored cell; None if it is not stored, or if its file is damaged or belongs to another cell."""
     stored = _stored(_path(folder, cell))
     return stored[1] if stored is not None and stored[0] == dict(cell) else None
 
 
 def _stored(path: Path) -> tuple[Cell, Rows] | None:
-    """A file's cell and rows; None if it is not there, or is no cell."""
+    """Cell and rows in a file; None if the file does not exist or is not a cell."""
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
         return stored["cell"], list(stored["rows"])

@@ -1,8 +1,9 @@
 """The tabular data sets of the paper's experiments (its Table 2).
 
-Two come with scikit-learn. The others are read from a folder that the caller names, else from the cache folder
-(see ``sharpley._support.cache``), else downloaded from their public homes and kept there. Whatever the source, the digest
-of the numbers that were read is compared with the one known here, so that results rest on the same data everywhere.
+Two come with scikit-learn. The others are read from a folder that the caller names or from the cache folder (see
+``sharpley._support.cache``); if no folder is named and the cache folder does not hold them, they are downloaded from
+their public sources into the cache folder. Whatever the source, the digest of the numbers read is compared with a known
+digest, so that all results are based on the same data.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from sharpley._support.checks import check_choice
 from sharpley._support.typing import Floats
 from sharpley_experiments.common import readers
 from sharpley_experiments.common.downloads import DownloadError, Original, download, find, opened
-from sharpley_experiments.common.readers import Table
+from sharpley_experiments.common.readers import Contents
 
-UCI = "https://archive.ics.uci.edu/static/public"
-WHOLE_YEAR = (515_345, 90)
+UCI_URL = "https://archive.ics.uci.edu/static/public"
+SHAPE_OF_WHOLE_YEAR = (515_345, 90)
 
 
 class Dataset(NamedTuple):
-    """Rows to learn from; classes are 0 and 1."""
+    """A data set for supervised learning; the classes of a classification are 0 and 1."""
 
     name: str
     X: Floats
@@ -37,25 +38,25 @@ class Dataset(NamedTuple):
     feature_names: tuple[str, ...]
     is_classification: bool
     note: str = ""
-    """In what it differs from the paper's, if in anything."""
+    """How it differs from the data set of the paper; empty if it does not."""
 
 
 class _Recipe(NamedTuple):
     """How to read a data set that does not come with scikit-learn."""
 
     original: Original
-    read: Callable[..., Table]
+    read: Callable[..., Contents]
     copy: str
-    """A compact copy, in a data folder."""
-    read_copy: Callable[..., Table]
+    """Path of a compact copy within a data folder."""
+    read_copy: Callable[..., Contents]
     notes: dict[str, str]
-    """The digests of all right contents, and what there is to say of each."""
+    """Digests of all valid contents, each with the note for ``Dataset.note``."""
     is_classification: bool
 
 
 _RECIPES = {
     "adult": _Recipe(
-        Original(f"{UCI}/2/adult.zip", ("adult.zip",), ("adult.data", "adult.test")),
+        Original(f"{UCI_URL}/2/adult.zip", ("adult.zip",), ("adult.data", "adult.test")),
         readers.adult,
         "adult/adult.csv.gz",
         readers.adult_copy,
@@ -63,7 +64,7 @@ _RECIPES = {
         is_classification=True,
     ),
     "bank": _Recipe(
-        Original(f"{UCI}/222/bank+marketing.zip", ("bank+marketing.zip", "bank.zip"), ("bank-full.csv",)),
+        Original(f"{UCI_URL}/222/bank+marketing.zip", ("bank+marketing.zip", "bank.zip"), ("bank-full.csv",)),
         readers.bank,
         "bank/bank_full.csv.gz",
         readers.bank_copy,
@@ -80,7 +81,7 @@ _RECIPES = {
     ),
     "year": _Recipe(
         Original(
-            f"{UCI}/203/yearpredictionmsd.zip",
+            f"{UCI_URL}/203/yearpredictionmsd.zip",
             ("yearpredictionmsd.zip", "YearPredictionMSD.txt.zip"),
             ("YearPredictionMSD.txt",),
         ),
@@ -88,7 +89,7 @@ _RECIPES = {
         "year/year_subset.npz",
         readers.year_copy,
         {
-            # Of the first row only, see _digest.
+            # The whole data set: a digest of its shape and first row only, see _digest.
             "a7c8c7a50088d170b2595cf890ab815ba8c81c7850812ec4edb20d42ef66cd40": "",
             "ee54917c5ab75f745892a5535686876e57d139c68c6cb674857118efd5f1dde0": "7,000-row sample of YearPredictionMSD",
         },
@@ -105,17 +106,18 @@ def load(name: str, data: Path | None = None) -> Dataset:
     name : str
         One of ``DATASETS``.
     data : path, optional
-        A folder with the data sets' public files, or with compact copies of them; what it lacks is looked for in the
-        cache folder. Without it, files are looked for there and downloaded if they are not there.
+        A folder with the public files of the data sets, or with compact copies of them. Files that it does not hold
+        are looked for in the cache folder. If no folder is given, files that are not in the cache folder are
+        downloaded.
 
     Raises
     ------
     FileNotFoundError
         If neither ``data`` nor the cache folder holds the files.
     ValueError
-        If a file is damaged or is not the right one.
+        If a file is damaged or holds other data.
     DownloadError
-        If a file cannot be downloaded. The message tells how to provide it.
+        If a file cannot be downloaded. The message says how to provide it.
     """
     check_choice("data set", name, DATASETS)
     if name in _FROM_SKLEARN:
@@ -133,7 +135,7 @@ def load(name: str, data: Path | None = None) -> Dataset:
 
 
 def _also_missing(name: str, data: Path) -> str:
-    """What else is not there, so that whoever gets one file can get all."""
+    """Sources of all other data sets that are missing, so that the user can get them at the same time."""
     others = [other for other in _RECIPES if other != name and _paths(other, data) is None and _kept(other) is None]
     places = "; ".join(f"{other}: {_RECIPES[other].original.url}" for other in others)
     return f". Also missing are {places}" if places else ""
@@ -141,7 +143,7 @@ def _also_missing(name: str, data: Path) -> str:
 
 @cache
 def number_of_rows(name: str, data: Path | None = None) -> int:
-    """Rows of a data set, which differ between a whole and a sample of it."""
+    """Number of rows of a data set: the whole of it and a sample of it differ."""
     return len(load(name, data).X)
 
 
@@ -169,7 +171,7 @@ DATASETS = ("adult", "breast_cancer", "bank", "cal_housing", "make_regression", 
 
 
 def _read(name: str, folder: Path) -> Dataset | None:
-    """The data set in a folder, or in one of its name in it; None if there is none."""
+    """Read a data set from a folder or its subfolder ``name``; None if neither holds it."""
     recipe, paths = _RECIPES[name], _paths(name, folder)
     original = recipe.original
     if paths is None:
@@ -184,19 +186,19 @@ def _read(name: str, folder: Path) -> Dataset | None:
 
 
 def _paths(name: str, folder: Path) -> list[Path] | None:
-    """Files of a data set, public ones or a copy, in a folder or in one of its name in it; None if there are none."""
+    """Public files or compact copy of a data set in a folder or its subfolder ``name``; None if there are none."""
     recipe = _RECIPES[name]
     copy = folder / recipe.copy
     public = find(recipe.original, folder) or find(recipe.original, folder / name)
     return public or ([copy] if copy.is_file() else None)
 
 
-def _parsed(name: str, paths: list[Path], members: tuple[str, ...], read: Callable[..., Table]) -> Dataset:
-    """The data set in files, each of which is a member or an archive that holds it."""
+def _parsed(name: str, paths: list[Path], members: tuple[str, ...], read: Callable[..., Contents]) -> Dataset:
+    """Parse a data set from files, each of which is one of ``members`` or an archive that holds it."""
     recipe = _RECIPES[name]
     try:
         with ExitStack() as stack:
-            streams = [stack.enter_context(opened(*pair)) for pair in zip(paths, members, strict=True)]
+            streams = [stack.enter_context(opened(*source)) for source in zip(paths, members, strict=True)]
             x, y, names = read(*streams)
     except (MemoryError, PermissionError):
         raise
@@ -209,13 +211,13 @@ def _parsed(name: str, paths: list[Path], members: tuple[str, ...], read: Callab
 
 
 def _digest(x: Floats, y: Floats) -> str:
-    """SHA-256 of the content, the same for all sources of it.
+    """SHA-256 of the content, the same for all sources of a data set.
 
-    Of the whole of YearPredictionMSD no digest was to be had when this was written: its shape, its range of years
-    (see ``readers.year``) and its first row are what is checked, and a damaged archive fails its own checksums.
+    For the whole of YearPredictionMSD no digest was available when this was written. Its shape, its range of years
+    (see ``readers.year``) and its first row are checked instead, and a damaged archive fails its own checksums.
     """
     shape = x.shape
-    if shape == WHOLE_YEAR:
+    if shape == SHAPE_OF_WHOLE_YEAR:
         x, y = x[:1], y[:1]
     digest = hashlib.sha256(f"{shape} ".encode())
     for array in (x, y):
@@ -224,7 +226,7 @@ def _digest(x: Floats, y: Floats) -> str:
 
 
 def _kept(name: str) -> Dataset | None:
-    """The data set in the cache folder; None if it is not there, or damaged and so to be downloaded again."""
+    """Read a data set from the cache folder; None if it is missing, or damaged and hence to be downloaded again."""
     place = _cache.data_folder()
     try:
         return None if place is None else _read(name, place)
@@ -233,7 +235,10 @@ def _kept(name: str) -> Dataset | None:
 
 
 def _downloaded(name: str) -> Dataset:
-    """Download to a folder of this process alone, and move what proves right: others see a whole file or none."""
+    """Download to a private folder, and move the file to the cache once it has been verified.
+
+    Other processes thus see a complete, valid file or none.
+    """
     original, kept = _RECIPES[name].original, _cache.data_folder()
     try:
         if kept is not None:
@@ -246,7 +251,7 @@ def _downloaded(name: str) -> Dataset:
         path = download(original, Path(folder))
         try:
             dataset = _parsed(name, [path] * len(original.members), original.members, _RECIPES[name].read)
-        except ValueError as error:  # such as the page of a network that wants a password first
+        except ValueError as error:  # such as the login page of a network
             raise DownloadError(f"what {original.url} sent {error}; if this persists, {original.advice}") from error
         if kept is not None:
             path.replace(kept / path.name)

@@ -1,4 +1,4 @@
-"""The public files of data sets: found in a folder, read from inside archives, or downloaded."""
+"""The public files of data sets: finding them in a folder, reading them from archives, downloading them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
-TIMEOUT = 30.0  # seconds without a byte
-BLOCK = 1 << 18
+from sharpley._support.atomic import replacing
+
+TIMEOUT_SECONDS = 30.0  # without receiving a byte
+BLOCK_BYTES = 1 << 18
 
 
 class DownloadError(OSError):
-    """A file could not be downloaded; the message says how to provide it."""
+    """A file cannot be downloaded; the message says how to provide it."""
 
 
 class Original(NamedTuple):
@@ -25,11 +27,11 @@ class Original(NamedTuple):
     Parameters
     ----------
     url : str
-        The address of the first of ``archives``.
+        Address of the first of ``archives``.
     archives : tuple of str
-        Names of archives, each of which holds all of ``members``.
+        File names of archives, each of which holds all of ``members``.
     members : tuple of str
-        Names of the files that hold the data.
+        File names of the data itself.
     """
 
     url: str
@@ -38,14 +40,14 @@ class Original(NamedTuple):
 
     @property
     def advice(self) -> str:
-        """How to provide the data by hand."""
+        """How to provide the data manually."""
         return (
             f"get {self.url}, save it as {self.archives[0]} in a folder DIR, and pass --data DIR (in Python: data=DIR)"
         )
 
 
 def find(original: Original, folder: Path) -> list[Path] | None:
-    """The file in ``folder`` that each member is to be read from, itself or an archive; None if there is none."""
+    """For each member the file in ``folder`` to read it from, itself or an archive; None if they are missing."""
     members = [folder / member for member in original.members]
     if all(path.is_file() for path in members):
         return members
@@ -57,7 +59,7 @@ def find(original: Original, folder: Path) -> list[Path] | None:
 
 @contextmanager
 def opened(path: Path, member: str) -> Iterator[IO[bytes]]:
-    """``path`` itself if it has the name of the member, else the member of the archive ``path``."""
+    """Open ``path`` itself if it has the name of the member, otherwise the member within the archive ``path``."""
     with ExitStack() as stack:
         stream: IO[bytes] = stack.enter_context(path.open("rb"))
         if path.name == member:
@@ -65,7 +67,7 @@ def opened(path: Path, member: str) -> Iterator[IO[bytes]]:
             return
         found = (_in_tar if path.suffix == ".tgz" else _in_zip)(stream, member, stack)
         if found is None:
-            raise ValueError(f"there is no {member} in it")
+            raise ValueError(f"the archive does not contain {member}")
         yield found
 
 
@@ -76,7 +78,7 @@ def _in_tar(stream: IO[bytes], member: str, stack: ExitStack) -> IO[bytes] | Non
 
 
 def _in_zip(stream: IO[bytes], member: str, stack: ExitStack) -> IO[bytes] | None:
-    """The member of an archive, or of an archive in it: the home of the bank data packs it twice."""
+    """Open a member of an archive, or of an archive within it: the source of the bank data packs it twice."""
     archive = stack.enter_context(zipfile.ZipFile(stream))
     for name in archive.namelist():
         if PurePosixPath(name).name == member:
@@ -90,7 +92,7 @@ def _in_zip(stream: IO[bytes], member: str, stack: ExitStack) -> IO[bytes] | Non
 
 
 def download(original: Original, folder: Path) -> Path:
-    """Download the archive into ``folder``, with a progress bar."""
+    """Download the archive into ``folder``, with a progress bar, and return its path."""
     path = folder / original.archives[0]
     try:
         _copy(original.url, path)
@@ -102,23 +104,23 @@ def download(original: Original, folder: Path) -> Path:
 
 def _copy(url: str, path: Path) -> None:
     request = urllib.request.Request(url, headers={"User-Agent": "sharpley"})
-    with urllib.request.urlopen(request, timeout=TIMEOUT) as response, path.open("xb") as out:
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response, replacing(path) as out:
         stated = response.headers.get("Content-Length", "")
         total = int(stated) if stated.isdigit() else None
         for block in _with_progress(response, total, path.name):
             out.write(block)
-        if total is not None and out.tell() != total:  # reading in blocks ends early without an error
+        if total is not None and out.tell() != total:  # reading in blocks raises no error if the connection ends early
             raise ConnectionError(f"the connection ended after {out.tell():,} of {total:,} bytes")
 
 
 def _with_progress(response: Any, total: int | None, name: str) -> Iterator[bytes]:
-    """The blocks of a response; the bar goes to standard error, where it mixes with no results."""
+    """Iterate over the blocks of a response; the bar goes to standard error, to keep it out of the results."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn("Downloading {task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task(name, total=total)
-        while block := response.read(BLOCK):
+        while block := response.read(BLOCK_BYTES):
             progress.advance(task, len(block))
             yield block

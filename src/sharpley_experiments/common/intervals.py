@@ -1,7 +1,8 @@
-"""Means over trials, and ratios and differences of means, with 95% intervals of Student's t.
+"""Means over trials, and ratios and differences of means, with 95% confidence intervals from Student's t.
 
-Mean squared errors are positive, and vary in proportion to their size: their means and ratios are compared on the scale
-of logarithms. With two or three trials a bootstrap would take equal methods for different in a fifth of all cases.
+Mean squared errors are positive, and their spread is proportional to their magnitude, so their means and ratios have
+intervals on the logarithmic scale. A bootstrap with two or three trials would declare equal methods different in a
+fifth of all cases.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from sharpley._support.typing import Floats
 
 
 class Interval(NamedTuple):
-    """A mean, or a ratio or difference of means, and its 95% interval."""
+    """A mean, or a ratio or difference of means, with its 95% interval."""
 
     value: float
     low: float
@@ -22,34 +23,34 @@ class Interval(NamedTuple):
 
 
 def mean_interval(values: Floats) -> Interval:
-    """Mean of independent trials that are positive."""
+    """Mean of independent, positive trials, with an interval on the logarithmic scale."""
     mean = float(np.mean(values))
     half = _half_width([_relative_variance(values)], [len(values)])
     return Interval(mean, mean * np.exp(-half), mean * np.exp(half))
 
 
 def ratio_interval(above: Floats, below: Floats) -> Interval:
-    """Ratio of the means of two methods' independent trials, which are positive."""
+    """Ratio of the means of two methods' independent, positive trials, with an interval on the logarithmic scale."""
     ratio = float(np.mean(above) / np.mean(below))
     half = _half_width([_relative_variance(above), _relative_variance(below)], [len(above), len(below)])
     return Interval(ratio, ratio * np.exp(-half), ratio * np.exp(half))
 
 
 def difference_interval(first: Floats, second: Floats) -> Interval:
-    """Difference of the means of two methods' independent trials."""
+    """Difference of the means of two methods over independent trials (Welch)."""
     value = float(np.mean(first) - np.mean(second))
     half = _half_width([float(np.var(x, ddof=1)) / len(x) for x in (first, second)], [len(first), len(second)])
     return Interval(value, value - half, value + half)
 
 
 def _relative_variance(values: Floats) -> float:
-    """Of a mean, in units of its square: the variance of its logarithm."""
+    """Variance of a mean divided by its square, which is about the variance of its logarithm (delta method)."""
     mean = np.mean(values)
     return float(np.var(values, ddof=1) / mean**2 / len(values)) if mean else 0.0
 
 
 def _half_width(variances: list[float], counts: list[int]) -> float:
-    """Of the interval of a sum of means with these variances (Welch); none if they do not vary."""
+    """Half-width of the interval of a sum of means with these variances (Welch); 0 if all variances are 0."""
     from scipy.special import stdtrit
 
     parts = np.array(variances)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley import Games, MarginalGame
+from sharpley._support.atomic import replacing
 from sharpley._support.typing import Coalitions, Floats, Orderings
 from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.estimators.walks import contributions_along
@@ -88,8 +89,7 @@ class TableGames(Games):
 
 
 def write_arrays(path: Path, **arrays: Any) -> None:
-    """Write a file under another name first: another process may be reading, or writing the same."""
+    """Write a file atomically: another process may be reading, or writing the same."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{np.random.default_rng().integers(2**62)}.npz")
-    np.savez(temporary, **arrays)
-    temporary.replace(path)
+    with replacing(path) as stream:
+        np.savez(stream, **arrays)

@@ -1,6 +1,6 @@
-"""The models that the paper's experiments explain, and what of them is explained.
+"""The models that the paper's experiments explain, and the outputs that are explained.
 
-As in the paper, models are trained on all rows, and 10 rows chosen at random are explained against 100 others.
+As in the paper, models are trained on all rows, and 10 random rows are explained with 100 others as the background.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sharpley_experiments.common.datasets import Dataset
 
 
 class Task(NamedTuple):
-    """A fitted model, the rows to explain and the background to explain them against."""
+    """A fitted model, the rows to explain and the background rows."""
 
     name: str
     d: int
@@ -28,25 +28,27 @@ class Task(NamedTuple):
 
 
 def make_task(dataset: Dataset, model: Any, *, rows: int = 10, background: int = 100, seed: int = 0) -> Task:
-    """The task of explaining a fitted model at rows from ``choose_rows``."""
+    """Make the task of explaining a fitted model at the rows that ``choose_rows`` chooses."""
     explained, others = choose_rows(dataset, rows=rows, background=background, seed=seed)
     return Task(dataset.name, dataset.X.shape[1], others, explained, model)
 
 
 def choose_rows(dataset: Dataset, *, rows: int = 10, background: int = 100, seed: int = 0) -> tuple[Floats, Floats]:
-    """Rows to explain, and rows of a background set: random, and all different."""
+    """Choose rows to explain and background rows at random, without replacement."""
     rows, background = check_count("rows", rows, minimum=1), check_count("background", background, minimum=1)
     n = len(dataset.X)
     if rows + background > n:
-        raise ValueError(f"{dataset.name} has {n} rows, fewer than {rows} to explain and {background} of background")
+        raise ValueError(
+            f"{dataset.name} has {n} rows, fewer than {rows} to explain and {background} of background; choose fewer"
+        )
     chosen = np.random.default_rng(seed).choice(n, size=rows + background, replace=False)
     return dataset.X[chosen[:rows]], dataset.X[chosen[rows:]]
 
 
 def train_xgboost(dataset: Dataset) -> Any:
-    """An ``XGBRegressor`` or ``XGBClassifier`` with the library's defaults.
+    """Train an ``XGBRegressor`` or ``XGBClassifier`` with the library's defaults.
 
-    One thread makes the sums of gradients, and thus the trees, independent of the number of cores.
+    A single thread makes the sums of gradients, and thus the trees, independent of the number of cores.
     """
     try:
         import xgboost
@@ -58,12 +60,13 @@ def train_xgboost(dataset: Dataset) -> Any:
 
 
 def train_mlp(dataset: Dataset, seed: int = 0) -> Any:
-    """A scikit-learn network with the library's defaults: 100 hidden units, at most 200 iterations of Adam.
+    """Train a scikit-learn network with the library's defaults: 100 hidden units, at most 200 iterations of Adam.
 
-    The paper says nothing of scaling. Here inputs are standardised, and so are the targets of a regression, whose
+    The paper does not mention scaling. Here the inputs are standardised, and so are the targets of a regression, whose
     predictions are scaled back: fitted to raw numbers, the default network explains half of the variance of
-    cal_housing instead of 80 %, and misses the years of the 7,000-row sample by a century. Like the paper's, the
-    network is taken as it is after 200 iterations, converged or not, so scikit-learn's warning of it is silenced.
+    cal_housing instead of 80 %, and its predictions for the 7,000-row sample of year are off by a century. Like the
+    paper's, the network is used as it is after 200 iterations, converged or not, so scikit-learn's warning about
+    convergence is suppressed.
     """
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.exceptions import ConvergenceWarning
@@ -81,7 +84,7 @@ def train_mlp(dataset: Dataset, seed: int = 0) -> Any:
 
 
 def margin(model: Any) -> Callable[[ArrayLike], Floats]:
-    """What is explained of a model of this module: its prediction, or the log-odds of class 1.
+    """Return the function to explain: the prediction of a regression, or the log-odds of class 1.
 
     The paper explains log-odds for trees and images, and does not say what it explains for networks.
     """
@@ -93,7 +96,7 @@ def margin(model: Any) -> Callable[[ArrayLike], Floats]:
 
 
 def _log_odds(model: Any, rows: ArrayLike) -> Floats:
-    """The input of the network's sigmoid; from probabilities they would be infinite where these round to 1."""
+    """Input of the network's sigmoid. Log-odds computed from probabilities are infinite where these round to 1."""
     network = model[-1]
     signal = model[:-1].transform(rows)
     for weights, bias in zip(network.coefs_[:-1], network.intercepts_[:-1], strict=True):

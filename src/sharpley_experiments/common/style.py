@@ -1,4 +1,4 @@
-"""One look for all figures."""
+"""The common style of all figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours: told apart by readers with any of the common forms of colour blindness.
+# The palette of Okabe and Ito, which readers with any of the common forms of colour blindness can distinguish.
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 SKY, YELLOW, PURPLE = "#56B4E9", "#E69F00", "#CC79A7"
 GREY, DARK = "#999999", "#333333"
@@ -19,12 +19,12 @@ SERIES = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, SKY)
 
 
 def new_figure(title: str, note: str, size: tuple[float, float] = (6.4, 4.4)) -> Figure:
-    """An empty figure with a title and, in its lower right corner, a note; no pyplot, so no global state."""
+    """Make an empty figure with a title and a note in its lower right corner, without pyplot and its global state."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained")
-    # The note needs a strip of its own: the layout does not know of texts placed by hand.
+    # The note needs a strip of its own, since the layout engine ignores text that is placed manually.
     figure.get_layout_engine().set(rect=(0, 0.03, 1, 0.97))  # type: ignore[union-attr, call-arg]
     figure.suptitle(title, fontsize=11)
     figure.text(0.99, 0.008, note, ha="right", va="bottom", fontsize=7, color=GREY)
@@ -32,7 +32,7 @@ def new_figure(title: str, note: str, size: tuple[float, float] = (6.4, 4.4)) ->
 
 
 def legend_below(ax: Axes, columns: int, title: str = "") -> None:
-    """A legend under the axes, in one line if ``columns`` is the number of its entries."""
+    """Put a legend below the axes, in one line if ``columns`` is the number of its entries."""
     ax.legend(
         title=title or None,
         loc="upper center",
@@ -45,7 +45,7 @@ def legend_below(ax: Axes, columns: int, title: str = "") -> None:
 
 
 def log_numbers(ax: Axes, base: int = 10) -> None:
-    """A logarithmic x axis with plain numbers, few enough not to meet."""
+    """Make the x axis logarithmic, with plain numbers that are few enough not to overlap."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     ax.set_xscale("log", base=base)
@@ -55,7 +55,7 @@ def log_numbers(ax: Axes, base: int = 10) -> None:
 
 
 def panel_grid(figure: Figure, count: int, columns: int) -> list[Axes]:
-    """Panels in rows of ``columns``; those that are not needed are hidden."""
+    """Make ``count`` panels in rows of ``columns``; surplus panels of the last row are hidden."""
     panels = figure.subplots(-(-count // columns), columns, squeeze=False).reshape(-1)
     for panel in panels[count:]:
         panel.set_visible(False)
@@ -63,7 +63,7 @@ def panel_grid(figure: Figure, count: int, columns: int) -> list[Axes]:
 
 
 def label_outer(panels: Sequence[Axes], columns: int, xlabel: str, ylabel: str) -> None:
-    """Name the axes of the lowest panel of each column and the first of each row."""
+    """Label the x axis of the lowest panel of each column and the y axis of the first panel of each row."""
     for index, panel in enumerate(panels):
         if index + columns >= len(panels):
             panel.set_xlabel(xlabel, fontsize=8)

@@ -1,4 +1,4 @@
-"""Versions of installed libraries: results depend on them."""
+"""Versions of installed libraries, on which results depend."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_version(library: str) -> str:
-    """Of a library, if it is there."""
+    """Version of a library, or "not installed"."""
     try:
         return version(library)
     except PackageNotFoundError:
@@ -14,5 +14,5 @@ def installed_version(library: str) -> str:
 
 
 def with_version(library: str) -> str:
-    """Such as "xgboost 3.2.0"."""
+    """Name and version of a library, such as "xgboost 3.2.0"."""
     return f"{library} {installed_version(library)}"

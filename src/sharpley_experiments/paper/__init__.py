@@ -27,11 +27,11 @@ ORDER = (
     "argmax-samples",
     "kernels",
 )
-"""Names as they follow each other in the paper."""
+"""Names of the exhibits in the order of the paper."""
 
 
 def all_exhibits() -> dict[str, Exhibit]:
-    """Every figure and table of the paper by its name, in the paper's order."""
+    """Return every figure and table of the paper by name, in the order of the paper."""
     from sharpley_experiments.paper.evaluation import CURVES
     from sharpley_experiments.paper.geometry import GEOMETRY
     from sharpley_experiments.paper.tables import TABLES

@@ -1,4 +1,4 @@
-"""What the experiments are made of: seeds, sizes, parameters."""
+"""Parameters of the experiments, and the presets."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ CURVE_SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 """Numbers of orderings in the figures of the evaluation."""
 
 SCALES = (1, 2, 4, 8, 16, 32)
-"""Values of λ in the appendix."""
+"""Values of the scale λ of the Mallows kernel in the appendix."""
 
-HERDED = 100
-"""Orderings in the figures about λ."""
+HERDED_ORDERINGS = 100
+"""Number of orderings in the figures about λ."""
 
 CANDIDATES = (5, 10, 25, 50)
-"""Numbers of candidates for herding in the appendix; everywhere else they are the samplers' default, 25."""
+"""Numbers of candidates for herding in the appendix; everywhere else it is the default of the samplers, 25."""
 
-TABLE_PLAYERS, TABLE_SIZES = (10, 50, 200), (10, 100, 1000)
-"""Players and orderings in the table of discrepancies."""
+TABLE_PLAYERS, TABLE_ORDERINGS = (10, 50, 200), (10, 100, 1000)
+"""Numbers of players and of orderings in the table of discrepancies."""
 
 TIMED_PLAYERS = (10, 50)
-"""Players where times are measured."""
+"""Numbers of players for which times are measured."""
 
 TIMED_FROM = {"monte-carlo": 2000, "antithetic": 2000, "orthogonal": 1000, "sobol": 1000, "herding": 256, "sbq": 128}
-"""Smallest numbers of orderings whose time is measured."""
+"""Smallest number of orderings for which the time of each method is measured."""
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset

@@ -1,4 +1,4 @@
-"""What a figure or table of the paper is here: a run that gives a table, and pictures drawn from that table alone."""
+"""Exhibits, the figures and tables of the paper: a run yields a table, and figures are drawn from that table alone."""
 
 from __future__ import annotations
 
@@ -12,39 +12,40 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Verdict: TypeAlias = Literal["holds", "holds in part", "does not hold", "undecided"]
-"""The last where the trials are too few or too noisy to tell."""
+"""Whether a claim holds; "undecided" if the trials are too few or too noisy to tell."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Sizes of the runs. A preset changes sizes only: what is measured, and how, is the same in all of them.
+    """How large the runs are. What is measured, and how, is the same in all presets.
 
     Attributes
     ----------
     name : str
         "quick" (seconds, for tests), "laptop" or "paper".
     n_pairs : int
-        Pairs of orderings whose Kendall correlations are counted.
+        Number of pairs of orderings whose Kendall correlations are counted.
     n_scatter : int
-        Pairs of orderings that are kept one by one, each a dot of a figure.
+        Number of pairs of orderings in the scatter plot of Kendall correlations and dot products.
     n_bases : int
-        Random orthonormal bases.
+        Number of random orthonormal bases.
     n_scrambles : int
-        Independent scramblings of a Sobol' sequence, and as many random samples to compare with.
+        Number of independent scramblings of a Sobol' sequence, and of random samples to compare them with.
     n_rows, n_background, n_train : int
-        Rows that are explained, rows of background, and rows to train models on at most.
+        Number of rows to explain, of background rows, and maximum number of rows to train models on.
     n_trials : int
-        Independent trials of each method.
+        Number of independent trials of each method.
     n_network_trials : int
-        The same for neural networks of more players than can be enumerated.
+        Number of trials for neural networks with too many players to enumerate all coalitions.
     n_few_players, n_many_players, n_network : int
-        Orderings at most: with up to 50 players, with more, and for networks that cannot be enumerated.
+        Maximum number of orderings: with up to 50 players, with more than 50, and for neural networks with too many
+        players to enumerate all coalitions.
     table_d, table_n : int
-        Largest number of players and of orderings in the table of discrepancies.
+        Maximum number of players and of orderings in the table of discrepancies.
     n_doublings : int
-        How often the number of orderings is doubled where times are measured.
+        Number of times the number of orderings is doubled when times are measured.
     n_repetitions : int
-        Measurements of each time.
+        Number of measurements of each time.
     """
 
     name: str
@@ -74,11 +75,11 @@ class Context:
     ----------
     preset : Preset
     folder : Path
-        Where finished cells are stored, and found again by the next run.
+        Where finished cells are stored, for the next run to find.
     data : Path or None
         Folder with data sets; None to download them.
     jobs : int
-        Processes; -1 for one on each core. Results do not depend on it.
+        Number of processes; -1 for one per core. Results do not depend on it.
     """
 
     preset: Preset
@@ -88,7 +89,7 @@ class Context:
 
 
 class Finding(NamedTuple):
-    """What was measured about one claim of the paper."""
+    """The verdict on one claim of the paper, with the evidence."""
 
     claim: str
     verdict: Verdict
@@ -96,7 +97,10 @@ class Finding(NamedTuple):
 
 
 def verdict(agree: int, against: int, undecided: int) -> Verdict:
-    """A claim holds if every comparison says so, and in part if as many agree as contradict, or more."""
+    """Verdict on a claim from the numbers of comparisons that agree with it, contradict it, or are undecided.
+
+    The claim holds if all comparisons agree, and holds in part if some agree and no more than those contradict it.
+    """
     if against:
         return "holds in part" if agree >= against else "does not hold"
     if not agree:
@@ -105,7 +109,7 @@ def verdict(agree: int, against: int, undecided: int) -> Verdict:
 
 
 def no_findings(table: DataFrame) -> list[Finding]:
-    """For exhibits that illustrate and claim nothing."""
+    """No findings: for exhibits that illustrate and make no claim."""
     return []
 
 
@@ -116,21 +120,22 @@ class Exhibit:
     Attributes
     ----------
     name : str
-        As on the command line.
+        Name on the command line.
     title : str
+        Title of the figure and of its section of the page.
     paper : str
         What the paper shows or states there, in our words.
     compute : callable
-        Context -> tidy table; seeds are fixed, so the same preset gives the same table (but for seconds).
+        Context -> tidy table. Seeds are fixed, so the same preset yields the same table (except for times).
     draw : callable or None
-        (table, note) -> figure. The note, such as "preset: laptop", is shown small in a corner.
+        (table, note) -> figure. The note, such as "preset: laptop", is shown in small print in a corner.
     tabulate : callable or None
         Table -> table for readers: few columns, plain headings, rounded numbers as text.
     interactive : callable or None
-        Table -> fragment of a page that can be turned with the mouse. It does not hold the library plotly.js: the page
+        Table -> HTML fragment that can be rotated with the mouse. It does not contain the library plotly.js: the page
         adds that once, as ``<script>`` with the text of ``plotly.offline.get_plotlyjs()``, before the first fragment.
     findings : callable
-        Table -> what it says about the paper's claims.
+        Table -> verdicts on the claims of the paper.
     """
 
     name: str

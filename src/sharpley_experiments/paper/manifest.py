@@ -1,4 +1,4 @@
-"""What a folder of results holds: which exhibits, made when, how large, with which versions, in how many seconds."""
+"""The manifest of a folder of results: preset, date, versions and run time of each exhibit."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sharpley import __version__
+from sharpley._support.atomic import replacing
 from sharpley_experiments.common.versions import installed_version
 
-NAME = "manifest.json"
+FILE_NAME = "manifest.json"
 LIBRARIES = ("numpy", "scipy", "xgboost", "scikit-learn")
 
 
 @dataclass(frozen=True)
 class Record:
-    """How one exhibit was made.
+    """How one exhibit was produced.
 
     Attributes
     ----------
     preset : str
+        Name of the preset.
     seconds : float
-        Of the longest run with these settings: later ones find cells stored, and are no measure.
+        Duration of the longest run with these settings: later runs reuse stored cells, so their duration says little.
     date : str
-        When it was finished.
+        Date and time at which the exhibit was finished.
     made_with : dict of str
-        Versions and machine.
+        Versions of libraries, and the machine.
     error : str
-        Why it could not be made; empty if it was.
+        Why the exhibit could not be produced; empty if it was.
     """
 
     preset: str
@@ -40,13 +42,13 @@ class Record:
 
 
 def environment() -> dict[str, str]:
-    """Versions of what results depend on, and the machine."""
+    """Versions of the libraries that results depend on, and the machine."""
     found = {"sharpley": __version__, **{library: installed_version(library) for library in LIBRARIES}}
     return {**found, "python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}"}
 
 
 def new_record(preset: str, seconds: float, error: str, earlier: Record | None) -> Record:
-    """A record of what was made now."""
+    """Make the record of an exhibit that has just been produced."""
     made_with = environment()
     if earlier and not earlier.error and (earlier.preset, earlier.made_with) == (preset, made_with):
         seconds = max(seconds, earlier.seconds)
@@ -55,22 +57,21 @@ def new_record(preset: str, seconds: float, error: str, earlier: Record | None) 
 
 
 def read(folder: Path) -> dict[str, Record]:
-    """Records of what the folder holds, by exhibit; none if there is no manifest that can be read."""
+    """Read the records of a folder by exhibit; there are none if the manifest is missing or cannot be read."""
     try:
-        stored = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        stored = json.loads((folder / FILE_NAME).read_text(encoding="utf-8"))
         return {name: Record(**record) for name, record in stored["exhibits"].items()}
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
 def write(folder: Path, records: dict[str, Record], last: Record) -> None:
-    """Write all records; ``last`` says when, and with what, the folder was last added to."""
+    """Write all records; ``last`` is the record of the exhibit that was produced last."""
     content = {
         "preset": last.preset,
         "date": last.date,
         "made_with": last.made_with,
         "exhibits": {name: asdict(record) for name, record in records.items()},
     }
-    temporary = folder / f".{NAME}"
-    temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    temporary.replace(folder / NAME)  # never half a manifest, even if the run is killed
+    with replacing(folder / FILE_NAME) as stream:  # the manifest is complete even if the run is killed
+        stream.write((json.dumps(content, indent=1) + "\n").encode())

@@ -1,4 +1,4 @@
-"""One page with the paper's claims, figures and tables as they were found here; it needs no other file, no network."""
+"""One self-contained HTML page with the verdicts on the paper's claims and the reproduced figures and tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sharpley_experiments.paper.manifest import Record
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Class and sign of each verdict: told by sign and words as well as by colour.
+# CSS class and sign of each verdict, so that verdicts are distinguished by sign and words as well as by colour.
 SIGNS: dict[Verdict, tuple[str, str]] = {
     "holds": ("yes", "✓"),
     "holds in part": ("part", "◐"),
@@ -26,13 +26,13 @@ SIGNS: dict[Verdict, tuple[str, str]] = {
     "undecided": ("open", "?"),
 }
 NUMBER = re.compile(r"[−+-]?[\d.,]+( ?%)?([eE][+-]?\d+)?( ?± ?[\d.,eE+-]+)?|–|")
-QUIET = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"  # no button that uploads a figure
-SCALE = 96 / 150 * 1.15  # pixels of a picture to those of a page, a little larger than in print
+PLOTLY_SETTINGS = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"  # no button to upload a figure
+CSS_PIXELS_PER_PIXEL = 96 / 150 * 1.15  # of a figure at 150 dpi, which is shown a little larger than in print
 
 
 @dataclass(frozen=True)
 class Section:
-    """What the page shows of one exhibit: an error, and what there is, perhaps of an earlier run, of the rest."""
+    """What the page shows about one exhibit: an error, if there was one, and results, perhaps from an earlier run."""
 
     exhibit: Exhibit
     record: Record
@@ -45,20 +45,21 @@ class Section:
 
 
 def page(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
-    """The whole page.
+    """Return the HTML page.
 
     Parameters
     ----------
     sections : sequence of Section
+        Exhibits to show, in order.
     last : Record
-        Of the exhibit that was made last: its date and versions are the page's.
+        Record of the exhibit that was produced last; the page shows its date and versions.
     n_exhibits : int
-        How many there are in all, made or not.
+        Total number of exhibits, whether produced or not.
     """
     template = Template(files("sharpley_experiments.paper").joinpath("report_page.html").read_text(encoding="utf-8"))
     with_fragments = any(section.fragment for section in sections)
     return template.substitute(
-        plotly=f"<script>{_plotly()}\n{QUIET}</script>" if with_fragments else "",
+        plotly=f"<script>{_plotly()}\n{PLOTLY_SETTINGS}</script>" if with_fragments else "",
         facts=_facts(sections, last, n_exhibits),
         failures=_failures(sections),
         contents="\n".join(_content(section) for section in sections),
@@ -68,7 +69,7 @@ def page(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for readers: "0.4 s", "25 s", "3 min 20 s", "1 h 5 min"."""
+    """Format seconds for readers: "0.4 s", "25 s", "3 min 20 s", "1 h 5 min"."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -80,7 +81,7 @@ def duration(seconds: float) -> str:
 
 
 def verdict_counts(sections: Sequence[Section]) -> str:
-    """Such as "5 hold, 1 in part, 2 do not hold, 0 undecided"."""
+    """Count the verdicts in words, such as "5 hold, 1 in part, 2 do not hold, 0 undecided"."""
     counts = _counted(sections)
     words = {"holds": "hold", "holds in part": "in part", "does not hold": "do not hold", "undecided": "undecided"}
     return ", ".join(f"{counts[verdict]} {words[verdict]}" for verdict in SIGNS)
@@ -111,12 +112,12 @@ def _facts(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
 
 
 def _prose(text: str) -> str:
-    """Text of a page in which equations are not broken."""
+    """Escape text for HTML, without line breaks at equals signs."""
     return escape(text).replace(" = ", "&nbsp;=&nbsp;")
 
 
 def made_with(record: Record) -> str:
-    """Versions and machine in a line."""
+    """Format versions and machine as one line."""
     return ", ".join(f"{name} {value}" if name != "platform" else value for name, value in record.made_with.items())
 
 
@@ -125,9 +126,8 @@ def _failures(sections: Sequence[Section]) -> str:
     if not failed:
         return ""
     links = ", ".join(f'<a href="#{escape(name)}">{escape(name)}</a>' for name in failed)
-    return (
-        f'<p class="error" role="alert"><strong>Could not be made:</strong> {links}. The reasons are given there.</p>'
-    )
+    text = f"<strong>Could not be reproduced:</strong> {links}. The reasons are given there."
+    return f'<p class="error" role="alert">{text}</p>'
 
 
 def _content(section: Section) -> str:
@@ -146,7 +146,7 @@ def _claim_id(section: Section, k: int) -> str:
 
 
 def _claims(sections: Sequence[Section]) -> str:
-    """Buttons that count the verdicts and choose among them, and the list. They work without a script."""
+    """Buttons that count the verdicts and filter by them, without a script, and the list of claims."""
     counts = _counted(sections)
     if not counts:
         return "<p>None of these figures and tables tests a claim.</p>"
@@ -170,8 +170,8 @@ def _section(section: Section, last: Record) -> str:
     name = escape(section.exhibit.name)
     body = _body(section)
     if section.error:
-        earlier = " What is shown was made earlier." if section.n_rows else ""
-        body = f'<p class="error">Could not be made: {_prose(section.error)}{earlier}</p>\n{body}'
+        earlier = "\nThe results shown are from an earlier run." if section.n_rows else ""
+        body = f'<p class="error">Could not be reproduced: {_prose(section.error)}{earlier}</p>\n{body}'
     return (
         f'<section class="card exhibit" id="{name}">\n<h2>{_prose(section.exhibit.title)}</h2>\n'
         f'<p><span class="who">The paper</span> {_prose(section.exhibit.paper)}</p>\n'
@@ -184,10 +184,13 @@ def _body(section: Section) -> str:
 
 
 def _figure(section: Section) -> str:
-    """The picture; beside a fragment it is for printing, and for browsers that cannot show the fragment."""
+    """The picture, and the interactive figure if there is one.
+
+    The page then shows the picture only in print and in browsers that cannot show the interactive figure.
+    """
     image = _image(section) if section.picture else ""
     if section.fragment:
-        hint = "Drag to turn it, scroll or pinch to come nearer."
+        hint = "Drag to rotate, scroll or pinch to zoom."
         turn = f'<div class="turn"><p class="soft">{hint}</p>{section.fragment}</div>'
         return f'<figure class="turnable">{turn}{image}</figure>'
     return f"<figure>{image}</figure>" if image else ""
@@ -195,7 +198,8 @@ def _figure(section: Section) -> str:
 
 def _image(section: Section) -> str:
     picture = section.picture or b""
-    width, height = (round(SCALE * int.from_bytes(picture[at : at + 4])) for at in (16, 20))  # as PNG has them
+    # A PNG file has its width and height at bytes 16 and 20.
+    width, height = (round(CSS_PIXELS_PER_PIXEL * int.from_bytes(picture[at : at + 4])) for at in (16, 20))
     return (
         f'<img class="static" width="{width}" height="{height}" alt="{escape(section.exhibit.title)}" '
         f'src="data:image/png;base64,{b64encode(picture).decode()}">'
@@ -212,21 +216,21 @@ def _table(table: DataFrame | None) -> str:
         "<tr>" + "".join(f"<td{kind}>{escape(text)}</td>" for text, kind in zip(row, aligned, strict=True)) + "</tr>"
         for row in rows
     )
-    # Focus lets the keyboard scroll a table that is wider than the screen.
+    # A tabindex makes it possible to scroll a wide table with the keyboard.
     return (
         f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
     )
 
 
 def _kind(column: list[str]) -> str:
-    """Numbers are aligned to the right, sentences may be broken."""
+    """CSS class of a column: numbers are aligned to the right, sentences may be wrapped."""
     if all(NUMBER.fullmatch(text) for text in column):
         return ' class="num"'
     return ' class="long"' if max(map(len, column)) > 32 else ""
 
 
 def cell_text(value: Any) -> str:
-    """A cell as text; nothing, however pandas writes it, is a dash."""
+    """Format a cell of a table; missing values, None or NaN, become a dash."""
     return "–" if value is None or value != value else str(value)
 
 

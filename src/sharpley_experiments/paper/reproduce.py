@@ -1,8 +1,9 @@
-"""Run exhibits of the paper, one after the other, and make the page that shows them all.
+"""Reproduce exhibits of the paper one after the other, and write the page that shows them all.
 
-A folder of results holds ``tables/NAME.csv``, ``figures/NAME.png``, ``cells/`` (what an interrupted run need not
-compute again), ``manifest.json``, ``report.html``, and its content as Markdown in ``summary.md``. The page shows
-everything in the folder, so that exhibits may be made at different times, and one that failed can be made later.
+A folder of results holds ``tables/NAME.csv``, ``figures/NAME.png``, ``cells/`` (finished parts of long runs, which an
+interrupted run does not recompute), ``manifest.json``, ``report.html``, and the content of the page as Markdown in
+``summary.md``. The page shows everything in the folder, so exhibits may be produced at different times, and one that
+failed can be repeated later.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ if TYPE_CHECKING:
 
 EVERYTHING = "all"
 PAGE = "report.html"
-NEEDED = ("pandas", "matplotlib", "plotly", "xgboost")
-EXPECTED = (ValueError, OSError, ImportError)  # their messages say what to do; others are defects
+REQUIRED_LIBRARIES = ("pandas", "matplotlib", "plotly", "xgboost")
+USER_ERRORS = (ValueError, OSError, ImportError)  # their messages say what to do; any other error is a defect
 DPI = 150
 
 
 class Outcome(NamedTuple):
-    """The page, and why exhibits are missing in it, by their names."""
+    """Path of the page, and the error messages of the exhibits that failed, by name."""
 
     page: Path
     failed: dict[str, str]
@@ -51,22 +52,22 @@ def reproduce(
     data: Path | None = None,
     registry: Mapping[str, Exhibit] | None = None,
 ) -> Outcome:
-    """Make exhibits and the page; one that fails does not keep the others from being made.
+    """Reproduce exhibits and write the page. If one exhibit fails, the others are still produced.
 
     Parameters
     ----------
     names : sequence of str
-        Of exhibits, or "all".
+        Names of exhibits, or "all".
     out : Path
-        Folder for results; finished cells in it are not computed again.
+        Folder for results; finished cells in it are not recomputed.
     preset : str
         "quick", "laptop" or "paper".
     jobs : int
-        Processes; -1 for one on each core.
+        Number of processes; -1 for one per core.
     data : Path, optional
         Folder with data sets; None to download them.
     registry : mapping of str to Exhibit, optional
-        What there is to be made; ``all_exhibits()`` by default.
+        All exhibits by name; ``all_exhibits()`` by default.
     """
     registry = all_exhibits() if registry is None else registry
     wanted = chosen(names, registry)
@@ -91,7 +92,7 @@ def reproduce(
 
 
 def write_page(out: Path, last: Record, registry: Mapping[str, Exhibit]) -> list[Section]:
-    """Write the page, and its content as Markdown, of what there is in a folder; ``last`` was made last."""
+    """Write the page and its Markdown version for all results in a folder; ``last`` is the most recent record."""
     records = manifest.read(out)
     sections = [_section(registry[name], records[name], out) for name in registry if _is_there(name, records, out)]
     (out / PAGE).write_text(page(sections, last, len(registry)), encoding="utf-8")
@@ -100,9 +101,9 @@ def write_page(out: Path, last: Record, registry: Mapping[str, Exhibit]) -> list
 
 
 def chosen(names: Sequence[str], registry: Mapping[str, Exhibit]) -> list[Exhibit]:
-    """The exhibits of these names, each once, in the registry's order."""
+    """Exhibits with these names, without repetition, in the order of the registry."""
     if not names:
-        raise ValueError("give the names of exhibits, or all")
+        raise ValueError("no exhibits were named; give their names, or all")
     for name in names:
         check_choice("exhibit", name, (EVERYTHING, *registry))
     return [exhibit for name, exhibit in registry.items() if name in names or EVERYTHING in names]
@@ -111,10 +112,10 @@ def chosen(names: Sequence[str], registry: Mapping[str, Exhibit]) -> list[Exhibi
 def _context(out: Path, preset: str, jobs: int, data: Path | None) -> Context:
     check_choice("preset", preset, PRESETS)
     if jobs == 0:
-        raise ValueError("jobs must be at least 1, or -1 for one process on each core, got 0")
+        raise ValueError("jobs must be at least 1, or -1 for one process per core, got 0")
     if data is not None and not data.is_dir():
         raise FileNotFoundError(f"no folder {data} with data sets; leave out --data to download them")
-    missing = [library for library in NEEDED if find_spec(library) is None]
+    missing = [library for library in REQUIRED_LIBRARIES if find_spec(library) is None]
     if missing:
         raise ImportError(f"experiments need {', '.join(missing)}: pip install 'sharpley[experiments]'")
     return Context(PRESETS[preset], out / "cells", None if data is None else data.resolve(), jobs)
@@ -126,23 +127,23 @@ def _make(exhibit: Exhibit, context: Context, out: Path, earlier: Record | None)
     try:
         table = exhibit.compute(context)
         if not len(table):
-            raise ValueError("the run gave a table without rows")
+            raise ValueError("the run returned a table without rows")
         figure = exhibit.draw(table, f"preset: {context.preset.name}") if exhibit.draw else None
         table.to_csv(_table_path(out, exhibit.name), index=False, lineterminator="\n")
         if figure is not None:
-            # Without the library's version in the file, equal pictures are equal files.
+            # Without the version of matplotlib in the file, equal figures are equal files.
             figure.savefig(out / "figures" / f"{exhibit.name}.png", dpi=DPI, metadata={"Software": None})
-    except Exception as problem:  # whatever it is, the other exhibits are still to be made
-        error = _told(problem)
+    except Exception as problem:  # whatever it is, the other exhibits must still be produced
+        error = _reported(problem)
         if earlier is not None and _table_path(out, exhibit.name).exists():
-            return replace(earlier, error=error)  # what was made earlier is still there
+            return replace(earlier, error=error)  # the earlier results are still there
     return manifest.new_record(context.preset.name, time.perf_counter() - start, error, earlier)
 
 
-def _told(problem: Exception) -> str:
-    """Show an error in the terminal, and return its message for the page."""
+def _reported(problem: Exception) -> str:
+    """Print an error to the terminal, and return its message for the page."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    if isinstance(problem, EXPECTED) and str(problem):
+    if isinstance(problem, USER_ERRORS) and str(problem):
         message = str(problem)
     else:
         message = f"{type(problem).__name__}: {problem}"
@@ -156,7 +157,7 @@ def _is_there(name: str, records: Mapping[str, Record], out: Path) -> bool:
 
 
 def _section(exhibit: Exhibit, record: Record, out: Path) -> Section:
-    """What the page shows of an exhibit, from the files: the same whether it was made now or earlier."""
+    """Make the section of an exhibit from its files, so that it is the same for new and for earlier results."""
     if not _table_path(out, exhibit.name).exists():
         return Section(exhibit, record, error=record.error)
     try:
@@ -171,8 +172,8 @@ def _section(exhibit: Exhibit, record: Record, out: Path) -> Section:
             findings=tuple(exhibit.findings(table)),
             n_rows=len(table),
         )
-    except Exception as problem:  # as above
-        return Section(exhibit, record, error=_told(problem))
+    except Exception as problem:  # as in _make
+        return Section(exhibit, record, error=_reported(problem))
 
 
 def _table_path(out: Path, name: str) -> Path:
@@ -182,4 +183,4 @@ def _table_path(out: Path, name: str) -> Path:
 def _read_table(path: Path) -> DataFrame:
     import pandas as pd
 
-    return pd.read_csv(path, engine="python")  # the one that reads floats to the last digit in any pandas
+    return pd.read_csv(path, engine="python")  # reads floats to the last digit in every version of pandas

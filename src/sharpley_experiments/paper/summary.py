@@ -1,4 +1,4 @@
-"""The page's content as Markdown, to be shown in documentation beside the figures' files."""
+"""The content of the page as Markdown, for the documentation; figures and tables are linked as files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def summary(sections: Sequence[Section], last: Record) -> str:
-    """Claims and verdicts of all exhibits, each under its figure and table; ``last`` as for the page."""
+    """Return claims and verdicts of all exhibits, below their figures and tables; ``last`` as in ``report.page``."""
     shown = [section for section in sections if section.n_rows]
     lines = [f"Claims of the paper: {verdict_counts(shown)}.", "", f"Made with {made_with(last)}."]
     return "\n".join([*lines, *(line for section in shown for line in _section(section, last))]) + "\n"
@@ -45,5 +45,5 @@ def _table(table: DataFrame) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text without what Markdown would take for its own signs."""
+    """Escape characters that have a meaning in Markdown."""
     return "".join("\\" + sign if sign in "|*_<`" else sign for sign in text)

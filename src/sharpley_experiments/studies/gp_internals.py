@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
-from sharpley.estimators.gp import active
 from sharpley.estimators.base import whole_budget
-from sharpley.estimators.gp import fitting
+from sharpley.estimators.gp import active, fitting
 from sharpley.estimators.gp.data import unit_sized
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.pairs.base import PairData

@@ -1,4 +1,4 @@
-"""The head-to-head benchmark: its games, its clock, its peers, its tables."""
+"""The benchmark against shap and shapiq: its games, times, peers and tables."""
 
 import re
 import sys
@@ -67,7 +67,7 @@ def test_distinct_coalitions_are_counted():
     "method", [pytest.param("shap Permutation", marks=pytest.mark.slow), "shap Kernel"]
 )  # compiles
 def test_peers_estimate_shapley_values(method):
-    """Not of anything else: errors fall with the budget and, where all coalitions fit, vanish or nearly do."""
+    """Errors fall with the budget, and (nearly) vanish if the budget covers all coalitions."""
     game = UnanimitySum.random(8, n_terms=20, max_order=4, rng=0)
     truth = game.shapley_values()
     few, many = (available_peers()[method](game, 8, budget, 0) for budget in (40, 256))
@@ -80,13 +80,13 @@ def test_peers_estimate_shapley_values(method):
     [
         ("KernelSHAP", 30, (), {"pairing_trick": True}),
         ("PolySHAP", 30, (), {"pairing_trick": True, "max_order": 3}),
-        ("PolySHAP", 107, (), {"pairing_trick": True, "max_order": 2}),  # of order 3 it would have 200,000 terms
+        ("PolySHAP", 107, (), {"pairing_trick": True, "max_order": 2}),  # order 3 would have 200,000 terms
         ("RegressionMSR", 30, ("SV",), {}),
         ("SVARM", 30, (), {}),
     ],
 )
-def test_shapiqs_estimators_have_the_whole_budget_and_their_best_options(monkeypatch, name, d, arguments, options):
-    """On a stand-in for shapiq, which needs a newer Python than the library."""
+def test_shapiqs_estimators_get_the_whole_budget_and_their_best_options(monkeypatch, name, d, arguments, options):
+    """With a substitute for shapiq, which needs a newer Python than the library."""
     seen = {}
 
     class Approximator:
@@ -104,14 +104,14 @@ def test_shapiqs_estimators_have_the_whole_budget_and_their_best_options(monkeyp
     monkeypatch.setitem(sys.modules, "shapiq.approximator", module)
     monkeypatch.setattr(peers, "find_spec", lambda library: object())
     found = available_peers()
-    assert set(found) == {"shap Permutation", "shap Kernel", f"shapiq {name}"}  # what the version has
+    assert set(found) == {"shap Permutation", "shap Kernel", f"shapiq {name}"}  # those that the installed version has
     values = found[f"shapiq {name}"](lambda coalitions: np.where(coalitions.dtype == bool, 1.0, 0.0), d, 302, 7)
     np.testing.assert_array_equal(values, np.ones(d))
     assert seen == {"made": (d, arguments, {"random_state": 7, **options}), "budget": 302, "values": 1.0}
 
 
 def test_peers_see_only_players_that_matter():
-    """A peer that estimates nothing but the number of players that it was told of."""
+    """A peer that only records its number of players."""
     seen = []
 
     timed = Timed(TableGames(np.zeros((2, 64))))
@@ -149,7 +149,7 @@ def test_a_report_shows_what_was_measured_earlier(tmp_path):
         *(("voting", "regression", multiple) for multiple in (5, 10)),
     ]
     kept = next(path for path in (tmp_path / "cells").glob("*.json") if "airport" in path.read_text(encoding="utf-8"))
-    kept.unlink()  # then one of its budgets misses a seed
+    kept.unlink()  # so that one of its budgets lacks a seed
     lines = run.run(tmp_path, data=None, games=["voting"], methods=["regression"], quick=True)
     assert (lines["game"] == "airport").sum() == 1
 
@@ -194,7 +194,7 @@ def test_errors_are_relative_and_have_intervals(lines):
     assert line["seeds"] == 4
 
 
-def test_headline_names_the_best_peer_and_what_was_aimed_at(lines):
+def test_headline_names_the_best_peer_and_the_aim(lines):
     table = report.headline_table(lines)
     assert "shapiq SVARM" in table
     assert "shap Kernel" not in table
@@ -204,7 +204,7 @@ def test_headline_names_the_best_peer_and_what_was_aimed_at(lines):
     assert "aim 4" in report.headline_table(worse)
 
 
-def test_the_readme_says_what_was_measured():
+def test_the_readme_agrees_with_the_measurements():
     root = Path(__file__).parents[3]
     measured = (
         pd.read_csv(root / "docs/results/bench.csv").set_index(["game", "multiple", "method"])["error"].sort_index()
@@ -226,7 +226,7 @@ def test_the_readme_says_what_was_measured():
             assert of_budget == [f"{f:.1f}" if f < 10 else f"{f:.0f}" for f in factors]
 
 
-def test_tables_and_picture_are_written(lines, tmp_path):
+def test_tables_and_figure_are_written(lines, tmp_path):
     paths = report.write(lines, tmp_path, "versions")
     assert [path.name for path in paths] == ["bench.csv", "bench.md", "bench.png"]
     page = paths[1].read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Experiments in cells: stored at once, resumed, never measured twice."""
+"""Experiments in cells: stored as soon as they are finished, resumed, never measured twice."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ CELLS = [{"method": method, "trial": trial} for method in ("a", "b") for trial i
 
 
 def square(*, method, trial, log):
-    """Leave a trace of every call, across processes."""
+    """Log every call, in whichever process."""
     with Path(log).open("a") as stream:
         stream.write(f"{method}{trial}\n")
     return [{"value": trial**2}, {"value": -trial}]
@@ -46,13 +46,13 @@ def test_nothing_is_measured_twice(tmp_path, log):
     assert len(log.read_text().split()) == len(CELLS)
 
 
-def test_other_settings_are_other_cells(tmp_path, log):
+def test_cells_with_different_settings_are_different(tmp_path, log):
     run(tmp_path, log)
     run(tmp_path, log, cells=[{**cell, "d": 10} for cell in CELLS[:1]], measure=lambda d, **rest: square(**rest))
     assert len(log.read_text().split()) == len(CELLS) + 1
 
 
-def test_interrupted_runs_go_on(tmp_path, log):
+def test_interrupted_runs_resume(tmp_path, log):
     with pytest.raises(RuntimeError, match="power"):
         run(tmp_path, log, measure=fails_at_b1)
     assert log.read_text().split() == ["a0", "a1", "a2", "b0"]
@@ -73,7 +73,7 @@ def test_processes_share_the_work(tmp_path, log):
     assert run(tmp_path, log, jobs=2) == run(tmp_path / "alone", log)
 
 
-def test_cells_without_rows_are_done_too(tmp_path, log):
+def test_cells_without_rows_are_not_measured_again(tmp_path, log):
     cells = [{"method": "a", "trial": 0}]
     for _ in range(2):
         assert run(tmp_path, log, measure=no_rows, cells=cells) == []

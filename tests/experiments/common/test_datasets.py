@@ -49,7 +49,7 @@ def test_adult_is_encoded_as_pandas_does():
     np.testing.assert_array_equal(x, dummies.to_numpy())
 
 
-def test_what_comes_with_scikit_learn_needs_no_files(tmp_path):
+def test_data_sets_of_scikit_learn_need_no_files(tmp_path):
     cancer, made = load("breast_cancer", tmp_path), load("make_regression")
     assert (cancer.X.shape, cancer.is_classification, set(cancer.y)) == ((569, 30), True, {0.0, 1.0})
     assert "699" in cancer.note  # the paper's number of rows
@@ -57,25 +57,25 @@ def test_what_comes_with_scikit_learn_needs_no_files(tmp_path):
     np.testing.assert_array_equal(made.X, load("make_regression").X)
 
 
-def test_unknown_names_and_missing_files_are_told(tmp_path, place):
+def test_unknown_names_and_missing_files_raise_an_error_with_advice(tmp_path, place):
     with pytest.raises(ValueError, match=r"unknown data set 'iris'; choose one of 'adult', 'breast_cancer'"):
         load("iris")
-    put(tmp_path, {"adult.data": ADULT_DATA})  # half of it is not enough
+    put(tmp_path, {"adult.data": ADULT_DATA})  # one of the two files is not enough
     expected = r"expected one of adult.zip, adult.data and adult.test, .*2/adult.zip"
-    with pytest.raises(FileNotFoundError, match=expected) as told:
+    with pytest.raises(FileNotFoundError, match=expected) as caught:
         load("adult", tmp_path)
     for other in ("bank", "cal_housing", "year"):
-        assert f"{other}: http" in str(told.value)
+        assert f"{other}: http" in str(caught.value)
 
 
-def test_what_a_folder_lacks_is_looked_for_in_the_cache(tmp_path, place, few_rows):
+def test_files_that_a_folder_does_not_have_are_looked_for_in_the_cache(tmp_path, place, few_rows):
     put(place, SOURCES["bank"][0])
     (tmp_path / "empty").mkdir()
     np.testing.assert_array_equal(load("bank", tmp_path / "empty").X, EXPECTED["bank"][0])
-    with pytest.raises(FileNotFoundError) as told:
+    with pytest.raises(FileNotFoundError) as caught:
         load("year", tmp_path / "empty")
-    assert "adult: http" in str(told.value)
-    assert "bank: http" not in str(told.value)
+    assert "adult: http" in str(caught.value)
+    assert "bank: http" not in str(caught.value)
 
 
 WRONG = {
@@ -95,14 +95,14 @@ WRONG = {
 @pytest.mark.parametrize(
     ("name", "file", "content"),
     [
-        # archives hold the time, which must not be part of a test's name: parallel workers compare names
+        # Archives contain the time, which must not be part of a test's name, since parallel workers compare names.
         pytest.param(name, file, content, id=f"{file}-{i}")
         for name in WRONG
         for file in WRONG[name]
         for i, content in enumerate(WRONG[name][file])
     ],
 )
-def test_a_damaged_or_other_file_is_named_with_what_to_do(name, file, content, few_rows, tmp_path):
+def test_a_damaged_or_wrong_file_raises_an_error_with_advice(name, file, content, few_rows, tmp_path):
     put(tmp_path, {file: content})
     with pytest.raises(ValueError, match=r"(cannot be read \(.+\)|does not hold the \w+ data).*--data DIR") as caught:
         load(name, tmp_path)
@@ -110,15 +110,15 @@ def test_a_damaged_or_other_file_is_named_with_what_to_do(name, file, content, f
     assert datasets._RECIPES[name].original.url in str(caught.value)
 
 
-def test_a_few_rows_are_not_taken_for_the_data_sets(tmp_path):
+def test_a_few_rows_are_not_accepted_as_the_data_sets(tmp_path):
     for name, sources in SOURCES.items():
         for i, files in enumerate(sources):
             with pytest.raises(ValueError, match=f"does not hold the {name} data"):
                 load(name, put(tmp_path / f"{name}{i}", files))
 
 
-def test_the_whole_of_year_is_known_by_its_shape_and_first_row(monkeypatch):
-    monkeypatch.setattr(datasets, "WHOLE_YEAR", (3, 2))
+def test_the_whole_of_year_is_identified_by_its_shape_and_first_row(monkeypatch):
+    monkeypatch.setattr(datasets, "SHAPE_OF_WHOLE_YEAR", (3, 2))
     x, y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
     known = datasets._digest(x, y)
     assert datasets._digest(x + np.eye(3)[:, 2:], y) == known
@@ -127,9 +127,9 @@ def test_the_whole_of_year_is_known_by_its_shape_and_first_row(monkeypatch):
 
 
 @pytest.mark.parametrize("line", [b"1921,", b"2012,", b"nan,", b"2000,inf,"])
-def test_years_that_cannot_be_are_refused(line):
+def test_impossible_years_raise_an_error(line):
     rows = YEAR + line + YEAR.split(b",", line.count(b","))[-1].split(b"\n")[0] + b"\n"
-    with pytest.raises(ValueError, match="years from 1922 to 2011"):
+    with pytest.raises(ValueError, match="start with a year from 1922 to 2011"):
         readers.year(io.BytesIO(rows))
 
 
@@ -137,12 +137,12 @@ def shared_folder():
     for folder in (Path(__file__).parents[4] / "shared" / "data", Path("/work/shared/data")):
         if (folder / "load.py").is_file():
             return folder
-    pytest.skip("the data sets are not at hand")
+    pytest.skip("the data sets are not available")
 
 
 @pytest.fixture(scope="module")
 def shared():
-    """The folder of data sets and the slow, obvious loader beside it."""
+    """The folder of data sets, and the slow but simple loader in it."""
     folder = shared_folder()
     spec = importlib.util.spec_from_file_location("load", folder / "load.py")
     module = importlib.util.module_from_spec(spec)
@@ -151,7 +151,7 @@ def shared():
 
 
 @pytest.mark.parametrize("name", sorted(set(DATASETS) - {"make_regression"}))
-def test_the_real_data_are_those_of_the_obvious_loader(name, shared):
+def test_the_real_data_agree_with_the_simple_loader(name, shared):
     folder, module = shared
     found = load(name, folder)
     x, y, names = module.adult("107") if name == "adult" else getattr(module, name)()
@@ -162,7 +162,7 @@ def test_the_real_data_are_those_of_the_obvious_loader(name, shared):
 
 
 def test_the_public_files_of_adult_give_the_real_data(shared, tmp_path):
-    """Written as at their home, where these SHA-256 were published, the rows are read as the same data set."""
+    """Written in the format of their source, where these SHA-256 were published, the rows give the same data set."""
     folder, _ = shared
     frame = pd.read_csv(folder / "adult/adult.csv.gz", keep_default_na=False, dtype=str)
     frame["y"] = frame["y"].map({"0": "<=50K", "1": ">50K"}) + frame["split"].map({"train": "", "test": "."})

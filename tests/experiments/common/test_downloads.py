@@ -1,4 +1,4 @@
-"""Data sets that are downloaded from a local server: kept once and whole, or an error that says what to do."""
+"""Data sets downloaded from a local server: kept complete and once, or an error that says what to do."""
 
 import http.server
 import socket
@@ -17,7 +17,7 @@ from sharpley_experiments.common.downloads import DownloadError
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Serves the adult archive, or what ``reply`` does instead."""
+    """Serves the adult archive, unless ``reply`` is replaced."""
 
     daemon_threads = True
 
@@ -104,7 +104,7 @@ FAILURES = {
 
 @pytest.mark.parametrize(("reply", "reason"), FAILURES.values(), ids=FAILURES)
 def test_a_failed_download_says_what_to_do_and_leaves_nothing(reply, reason, server, place, monkeypatch):
-    monkeypatch.setattr(downloads, "TIMEOUT", 0.2)
+    monkeypatch.setattr(downloads, "TIMEOUT_SECONDS", 0.2)
     server.reply = reply
     what_to_do = f"get {server.url}, save it as adult.zip in a folder DIR, and pass --data DIR"
     with pytest.raises(DownloadError, match=f"{reason}.*{what_to_do}"):
@@ -120,7 +120,7 @@ def test_without_a_network_the_error_says_what_to_do(few_rows, place, monkeypatc
         load("year")
 
 
-def test_a_cache_folder_that_cannot_be_written_to_is_told(server, tmp_path, monkeypatch):
+def test_a_cache_folder_that_cannot_be_written_to_raises_an_error(server, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv(_cache.VARIABLE, str(tmp_path / "file"))
     with pytest.raises(DownloadError, match=r"cannot keep data in .*file.*set SHARPLEY_CACHE_DIR"):
@@ -128,7 +128,7 @@ def test_a_cache_folder_that_cannot_be_written_to_is_told(server, tmp_path, monk
     assert server.requests == 0
 
 
-def test_no_one_sees_half_a_file(server, place):
+def test_other_processes_never_see_a_partial_file(server, place):
     half_sent, go_on = threading.Event(), threading.Event()
 
     def in_halves(handler):
@@ -143,9 +143,9 @@ def test_no_one_sees_half_a_file(server, place):
         assert half_sent.wait(10)
         seen = names_in(place)
         server.reply = lambda handler: answer(handler, server.content)
-        second = load("adult")  # another one meanwhile
+        second = load("adult")  # while the first is not finished
         go_on.set()
         assert is_adult(second)
         assert is_adult(first.result())
-    assert [name[:10] for name in seen] == [".download-"]  # on the same disk, so that it can be moved in one go
+    assert [name[:10] for name in seen] == [".download-"]  # on the same disk, so that the file can be renamed
     assert names_in(place) == ["adult.zip"]

@@ -1,4 +1,4 @@
-"""The models of the experiments: trained as the paper says, explained on the scale that it says."""
+"""The models of the experiments: training and explained output as in the paper."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from sharpley_experiments.common.models import choose_rows, make_task, margin, t
 
 
 def made(seed=0, n=400, d=5, *, classes=False):
-    """Columns of very different scales, and targets far from zero, such as years."""
+    """A data set with columns of very different scales and targets far from zero, such as years."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d))
     y = 1998 + 10 * np.tanh(x[:, 0]) + 5 * x[:, 1] * x[:, 2]
@@ -31,7 +31,7 @@ def test_rows_and_background_are_random_rows_that_do_not_overlap():
     np.testing.assert_array_equal(np.sort(everything, axis=0), data.X)
 
 
-def test_more_rows_than_there_are_cannot_be_chosen():
+def test_choosing_more_rows_than_there_are_raises_an_error():
     with pytest.raises(ValueError, match="made has 400 rows, fewer than 10 to explain and 391 of background"):
         choose_rows(made(), background=391)
     with pytest.raises(ValueError, match="rows must be at least 1"):
@@ -51,7 +51,7 @@ def test_xgboost_is_trained_with_the_papers_settings(classes):
     np.testing.assert_array_equal(margin(model)(data.X), margin(train_xgboost(data))(data.X))
 
 
-def test_regressions_are_explained_by_their_predictions():
+def test_the_prediction_of_a_regression_is_explained():
     data = made()
     for model in (train_xgboost(data), train_mlp(data)):
         explained = margin(model)(data.X)
@@ -68,7 +68,7 @@ def test_a_task_holds_the_chosen_rows():
     np.testing.assert_array_equal(task.background, background)
 
 
-def test_classes_are_explained_by_their_log_odds():
+def test_the_log_odds_of_a_classification_are_explained():
     data = made(classes=True)
     for model in (train_xgboost(data), train_mlp(data)):
         probability = model.predict_proba(data.X)[:, 1].astype(np.float64)
@@ -84,8 +84,8 @@ def test_log_odds_of_a_network_are_finite_where_probabilities_are_one():
     assert np.isfinite(margin(model)(extreme)).all()
 
 
-def test_a_network_learns_whatever_the_scales():
-    """Without standardised inputs, or targets, the default network does not."""
+def test_a_network_learns_whatever_the_scales_of_the_columns():
+    """Without standardised inputs and targets, the default network does not."""
     data = made(n=2000)
     model = train_mlp(data)
     prediction = margin(model)(data.X)
@@ -95,14 +95,14 @@ def test_a_network_learns_whatever_the_scales():
     assert not np.array_equal(prediction, margin(train_mlp(data, seed=1))(data.X))
 
 
-def test_a_network_is_the_papers_and_stops_without_a_warning():
+def test_a_network_has_the_papers_settings_and_stops_without_a_warning():
     network = train_mlp(load("breast_cancer"))[-1]  # any warning would be an error here
     assert network.n_iter_ == network.max_iter == 200
     assert (network.hidden_layer_sizes, network.activation, network.solver) == ((100,), "relu", "adam")
     assert network.learning_rate_init == 0.001
 
 
-def test_a_missing_xgboost_is_told(monkeypatch):
+def test_a_missing_xgboost_raises_an_error_with_advice(monkeypatch):
     monkeypatch.setitem(sys.modules, "xgboost", None)
     with pytest.raises(ImportError, match="pip install xgboost"):
         train_xgboost(made())

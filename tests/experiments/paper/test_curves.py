@@ -1,4 +1,4 @@
-"""The paper's evaluation: games, lines, errors, figures and claims."""
+"""The paper's evaluation: games, methods, errors, figures and claims."""
 
 import re
 from dataclasses import replace
@@ -50,8 +50,8 @@ def trees(tmp_path_factory):
 
 
 @pytest.mark.parametrize("series", ["monte-carlo", "orthogonal", "herding", "sbq"])
-def test_beginnings_of_a_sequence_are_smaller_samples(games, series):
-    """What one evaluation of the longest sequence says of n is the weighted mean over its first n."""
+def test_the_first_orderings_of_a_sequence_are_a_smaller_sample(games, series):
+    """The estimate at n, from an evaluation of the longest sequence, is the weighted mean over its first n."""
     found = dict(_estimates(games, series, 3, [10, 20, 50]))
     seed = np.random.SeedSequence([3, *series.encode()])
     sampler = NESTED[series](6, rng=seed)
@@ -63,7 +63,7 @@ def test_beginnings_of_a_sequence_are_smaller_samples(games, series):
 
 
 def test_trees_tables_and_walks_give_the_same_contributions(trees):
-    """With few players trees are looked up, with many they have a closed form, and a walk is always possible."""
+    """Trees are looked up with few players and have a closed form with many; a walk is always possible."""
     from sharpley.games import TreeGame
     from sharpley.samplers import MonteCarlo
     from sharpley_experiments.common.constants import SEED
@@ -80,7 +80,7 @@ def test_trees_tables_and_walks_give_the_same_contributions(trees):
 
 
 class _Anonymous:
-    """The same games, not known to be trees."""
+    """The same games, without their closed form."""
 
     def __init__(self, games):
         self._games = games
@@ -96,8 +96,8 @@ def test_every_line_estimates_shapley_values(trees, series):
     assert ((estimate - trees.exact) ** 2).mean() < 0.02 * (trees.exact**2).mean()
 
 
-def test_evaluations_are_paid_for_every_time(games):
-    """More of them than there are coalitions, and the estimate is still that of sampling, not exact."""
+def test_repeated_evaluations_count_every_time(games):
+    """With a budget above the number of coalitions, the estimate is still a sampling estimate, not exact."""
     store = EveryTime(6)
     twice = np.zeros((2, 6), dtype=bool)
     np.testing.assert_array_equal(store.add(twice), [2, 3])
@@ -112,7 +112,7 @@ def test_evaluations_are_paid_for_every_time(games):
 
 
 @pytest.mark.parametrize("series", ["owen", "stratified"])
-def test_methods_start_where_they_have_enough(games, series):
+def test_methods_start_at_their_minimum_budget(games, series):
     assert dict(_estimates(games, series, 0, [1])) == {}
 
 
@@ -141,7 +141,7 @@ def test_lines_end_where_they_would_take_too_long():
 
 
 def test_errors_against_the_mean_of_trials_are_unbiased():
-    """For estimates that are the truth plus noise of variance 4: T/(T−1) makes up for the common mean."""
+    """For estimates that are the truth plus noise of variance 4, T/(T−1) corrects for the common mean."""
     rng = np.random.default_rng(0)
     rows = [
         {
@@ -159,7 +159,9 @@ def test_errors_against_the_mean_of_trials_are_unbiased():
     sure_but_wrong = [{**row, "series": "gp", "estimate": [9.0] * 20_000} for row in rows]
     both = pd.DataFrame(figures._errors([*rows, *sure_but_wrong]))
     np.testing.assert_array_equal(both[both["series"] == "a"]["mse"], table["mse"])
-    assert both[both["series"] == "gp"]["mse"].mean() == pytest.approx(5.0, rel=0.02)  # 2² and the mean's own 4/4
+    assert both[both["series"] == "gp"]["mse"].mean() == pytest.approx(
+        5.0, rel=0.02
+    )  # 2² plus 4/4, the variance of the mean
 
 
 def test_intervals_of_ratios():
@@ -172,8 +174,8 @@ def test_intervals_of_ratios():
 
 
 @pytest.mark.parametrize("trials", [2, 3, 10, 25])
-def test_intervals_hold_what_they_say_with_few_trials(trials):
-    """Errors of equal methods, as skewed as chi-squares of ten degrees of freedom."""
+def test_intervals_have_their_coverage_with_few_trials(trials):
+    """Errors of equal methods, as skewed as χ² with ten degrees of freedom."""
     rng = np.random.default_rng(trials)
     errors = rng.gamma(5.0, size=(2, 1000, trials))
     ratios = [ratio_interval(a, b) for a, b in zip(*errors, strict=True)]
@@ -183,7 +185,7 @@ def test_intervals_hold_what_they_say_with_few_trials(trials):
 
 
 def lines(errors, n=100, datasets=tuple(PLAYERS), trials=8):
-    """A table of errors by series: a number, or one for each data set; ten percent noise."""
+    """A table of errors with 10% noise; ``errors`` has, by series, one mean or a mean for each data set."""
     rng = np.random.default_rng(0)
     rows = []
     for series, level in errors.items():
@@ -210,13 +212,13 @@ def verdicts(findings):
     return [finding.verdict for finding in findings]
 
 
-def test_ratios_are_of_mean_errors_at_the_largest_common_number():
+def test_mean_errors_are_compared_at_the_largest_common_number_of_orderings():
     both, one = {"a": 1.0, "b": 2.0}, {"a": 1.0}
     table = pd.concat([lines({"a": 3.0, "b": 2.0}, n=5), lines(both, n=10), lines(one, n=50)])
     found = versus(table, "bank", "a", "b")
     assert found.ratio.value == pytest.approx(0.5, rel=0.1)
-    assert (found.n, found.below, found.sizes) == (10, 1, 2)
-    assert re.fullmatch(r"bank 0\.\d\d \(.*\) at n = 10, below 1 at 1 of 2 n", str(found))
+    assert (found.n, found.n_below, found.n_common) == (10, 1, 2)
+    assert re.fullmatch(r"bank 0\.\d\d \(.*\) at n = 10, below 1 for 1 of 2 n", str(found))
     assert str(versus(table, "year", "a", "b")).startswith("year (7,000 rows) 0.")
     assert versus(table, "bank", "a", "b", choose=min).n == 5
 
@@ -252,7 +254,7 @@ def test_claims_about_proposed_methods():
     ("behind", "expected"),
     [(6, "holds in part"), (4, "holds"), (3, "holds in part"), (1, "does not hold"), (0, "does not hold")],
 )
-def test_four_of_six_is_four(behind, expected):
+def test_four_of_six_means_exactly_four(behind, expected):
     sobol = {name: 2.0 if i < behind else 0.5 for i, name in enumerate(PLAYERS)}
     table = lines({**AS_PRINTED, "sobol": sobol})
     assert next(f for f in about_proposed(table) if "four of six" in f.claim).verdict == expected
@@ -267,7 +269,7 @@ def test_claims_about_scales():
 
 
 def test_equal_scales_have_no_best():
-    """The one that was luckiest in half of the trials is not the best in the other half."""
+    """The scale that is best in one half of the trials by luck is not the best in the other half."""
     equal = {scaled(s): 1.0 for s in SCALES}
     assert verdicts(about_scales(lines(equal, trials=25), "Trees")) == ["undecided", "holds"]
     assert verdicts(about_scales(lines(equal, trials=3), "Trees")) == ["undecided", "undecided"]
@@ -295,7 +297,7 @@ def test_claims_about_kernels():
 
 @pytest.fixture
 def context(tmp_path, monkeypatch):
-    """One small data set, few trials."""
+    """A context with one small data set and few trials."""
     monkeypatch.setattr(figures, "PLAYERS", {"make_regression": 10})
     return Context(replace(PRESETS["quick"], n_few_players=20), tmp_path)
 
@@ -316,7 +318,7 @@ def test_figures_are_drawn_from_tables_alone(context, name, tmp_path):
     assert len(exhibit.tabulate(again)) == 1
 
 
-def test_the_same_method_by_another_name_is_measured_once(context, tmp_path):
+def test_a_method_with_two_names_is_measured_once(context, tmp_path):
     herding = CURVES["proposed-gbdt"].compute(context).query("series == 'herding'")
     before = len(list(tmp_path.iterdir()))
     mallows = CURVES["kernels"].compute(context).query("series == 'mallows'")
@@ -338,7 +340,7 @@ def test_other_data_models_or_methods_are_measured_again(context, monkeypatch, c
     )
 
 
-def test_tables_of_values_are_those_of_the_model(tmp_path):
+def test_the_digest_depends_on_model_and_rows(tmp_path):
     dataset = load("make_regression", None)
     tasks = [make_task(dataset, train_xgboost(part)) for part in (dataset, dataset._replace(y=-dataset.y))]
     assert digest(tasks[0]) != digest(tasks[1])
@@ -353,7 +355,7 @@ def test_networks_are_measured_against_exact_values_and_means(context):
     assert exact["gp"] < exact["antithetic"]
 
 
-def test_what_trials_cannot_tell_is_undecided():
+def test_claims_that_the_trials_cannot_decide_are_undecided():
     counts = {(3, 0, 0): "holds", (1, 0, 2): "holds in part", (1, 1, 1): "holds in part", (1, 2, 0): "does not hold"}
     counts |= {(0, 1, 2): "does not hold", (0, 0, 3): "undecided", (0, 0, 0): "undecided"}
     assert {key: verdict(*key) for key in counts} == counts

@@ -1,4 +1,4 @@
-"""The paper's geometric figures: tables that are right, figures that show them, findings that could have failed."""
+"""The paper's geometric figures: tables, figures drawn from them, and findings that detect wrong tables."""
 
 import io
 import subprocess
@@ -43,7 +43,7 @@ XYZ = ["x", "y", "z"]
 
 def from_csv(table):
     text = table.to_csv(index=False)
-    return pd.read_csv(io.StringIO(text), engine="python")  # the one that reads floats to the last digit in any pandas
+    return pd.read_csv(io.StringIO(text), engine="python")  # reads floats to the last digit in every version of pandas
 
 
 def png(figure):
@@ -52,7 +52,7 @@ def png(figure):
     return stream.getvalue()
 
 
-def test_all_figures_are_there_and_loading_them_is_light():
+def test_all_figures_are_there_and_importing_them_loads_nothing_heavy():
     assert list(GEOMETRY) == NAMES
     heavy = ("scipy", "pandas", "matplotlib", "plotly")
     code = f"import sys, sharpley_experiments.paper.geometry; print([m for m in {heavy} if m in sys.modules])"
@@ -60,11 +60,11 @@ def test_all_figures_are_there_and_loading_them_is_light():
     assert out.strip() == "[]"
 
 
-def test_presets_differ_in_sizes_only_and_grow():
+def test_presets_differ_in_numbers_only_and_grow():
     assert list(PRESETS) == ["quick", "laptop", "paper"]
     quick, laptop, paper = (np.array(astuple(preset)[1:]) for preset in PRESETS.values())
     assert (quick < laptop).all()
-    assert (laptop <= paper).all()  # some laptop runs are the paper's already
+    assert (laptop <= paper).all()  # some laptop runs are as large as the paper's
     assert (laptop < paper).any()
 
 
@@ -75,7 +75,7 @@ def test_runs_are_repeatable(name, geometry_tables):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_pictures_and_findings_come_from_the_table_alone(name, geometry_tables):
-    """A table that has been written and read again gives the same picture to the pixel, and the same findings."""
+    """A table that was written to CSV and read again gives exactly the same picture and the same findings."""
     exhibit, table = GEOMETRY[name], geometry_tables[name]
     again = from_csv(table)
     figure = exhibit.draw(table, "preset: quick")
@@ -86,7 +86,7 @@ def test_pictures_and_findings_come_from_the_table_alone(name, geometry_tables):
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if GEOMETRY[name].interactive])
-def test_fragments_are_small_and_need_the_library_of_the_page(name, geometry_tables):
+def test_fragments_are_small_and_do_not_contain_plotly(name, geometry_tables):
     text = GEOMETRY[name].interactive(geometry_tables[name])
     assert text == GEOMETRY[name].interactive(from_csv(geometry_tables[name]))
     assert f'id="sharpley-{name}"' in text
@@ -123,7 +123,7 @@ def test_labels_are_text_even_after_a_csv():
     np.testing.assert_array_equal(orderings_of(table["ordering"]), orderings)
 
 
-def test_the_camera_turns_and_does_not_distort():
+def test_the_camera_rotates_and_does_not_distort():
     camera = Camera(azimuth=40, elevation=25)
     np.testing.assert_allclose(camera.rotation @ camera.rotation.T, np.eye(3), atol=1e-14)
     a, e = np.deg2rad([40, 25])
@@ -148,7 +148,7 @@ def test_arcs_are_on_the_sphere_and_evenly_spaced():
 @pytest.mark.parametrize("d", [3, 4])
 def test_edges_are_adjacent_swaps(d):
     table = cayley.edges(d)
-    ours = {frozenset(pair) for pair in table["ordering"].to_numpy().reshape(-1, 2)}
+    ours = {frozenset(ends) for ends in table["ordering"].to_numpy().reshape(-1, 2)}
     swaps = set()
     for ordering in permutations(range(d)):
         for k in range(d - 1):
@@ -162,23 +162,23 @@ def test_edges_are_adjacent_swaps(d):
 
 
 def test_edges_of_the_permutohedron_are_equally_long():
-    """The points are right only if orderings are labels and ranks are places."""
+    """True only if orderings are the labels of the vertices and ranks their coordinates."""
     ends = cayley.edges(4)[XYZ].to_numpy().reshape(-1, 2, 3)
     np.testing.assert_allclose(((ends[:, 0] - ends[:, 1]) ** 2).sum(axis=1), 2 * 12 / (4 * 15))
 
 
-def test_a_missing_edge_is_found_out(geometry_tables):
+def test_a_missing_edge_is_detected(geometry_tables):
     table = geometry_tables["cayley-graph-4"]
     verdicts = [finding.verdict for finding in cayley.findings(4, table[table["edge"] != 7])]
     assert verdicts[:2] == ["does not hold"] * 2
 
 
-def test_the_horizon_parts_hidden_edges_from_the_others():
-    """An edge of a convex body is hidden if a step towards the viewer from its middle leads inside."""
+def test_the_horizon_separates_hidden_edges_from_the_others():
+    """An edge of a convex body is hidden if a step from its midpoint towards the viewer leads into the body."""
     middles = cayley.edges(4)[XYZ].to_numpy().reshape(-1, 2, 3).mean(axis=1)
     inward = CAMERA.see(middles)
     towards = middles + 1e-6 * CAMERA.rotation[2]
-    normals = [np.isin(range(4), subset) for size in (1, 2, 3) for subset in combinations(range(4), size)]
+    normals = [np.isin(range(4), subset) for k in (1, 2, 3) for subset in combinations(range(4), k)]
     directions = (
         np.array(normals) @ np.linalg.pinv(vertices_of(all_orderings(4))).dot(permutohedron(all_orderings(4))).T
     )
@@ -198,14 +198,14 @@ def test_points_inside_a_cell_go_to_its_ordering(geometry_tables):
         assert set(labels_of(nearest_orderings(inside))) == {label}
 
 
-def test_cells_are_triangles_with_fourteen_corners_in_all(geometry_tables):
-    """36 borders and 24 cells: Euler's formula leaves 14 corners."""
+def test_cells_are_triangles_with_fourteen_distinct_corners(geometry_tables):
+    """With 36 borders and 24 cells there are 14 corners, by Euler's formula."""
     table = geometry_tables["voronoi-cells"]
     assert (table.groupby("ordering").size() == 3).all()
     assert len(table[XYZ].round(6).drop_duplicates()) == 14
 
 
-def test_unequal_cells_are_found_out(geometry_tables):
+def test_unequal_cells_are_detected(geometry_tables):
     table = geometry_tables["voronoi-cells"].copy()
     table.loc[table["ordering"] == "0-1-2-3", "area"] *= 1.001
     assert voronoi.findings(table)[0].verdict == "does not hold"
@@ -232,7 +232,7 @@ def test_codes_are_orthonormal_bases_and_their_negatives(geometry_tables):
     np.testing.assert_allclose(grams, np.broadcast_to(np.eye(3), grams.shape), atol=1e-12)
 
 
-def test_two_equal_permutations_are_found_out(geometry_tables):
+def test_two_equal_permutations_are_detected(geometry_tables):
     table = geometry_tables["orthogonal-codes"].copy()
     first = table.loc[0, "ordering"]
     table.loc[2, "ordering"] = first

@@ -1,4 +1,4 @@
-"""The cells of the paper's Table 4, within its noise."""
+"""The cells of the paper's Table 4 agree with ours within their noise."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ PARAMETERS = [
 
 
 @pytest.mark.parametrize("cell", PARAMETERS)
-def test_discrepancy_is_the_papers(cell):
+def test_the_discrepancy_agrees_with_the_paper(cell):
     mean, std, _ = CELLS[cell]
     ours = np.mean([measure(*cell, seed=seed)[0] for seed in range(TRIALS)])
     # Both are means of 25 trials; the table is printed to three decimals.
@@ -23,4 +23,4 @@ def test_discrepancy_is_the_papers(cell):
 
 
 def test_the_table_has_all_its_cells():
-    assert len(CELLS) == 3 * 3 * len(METHODS) - 3  # the paper leaves out SBQ at n = 1000
+    assert len(CELLS) == 3 * 3 * len(METHODS) - 3  # the paper omits SBQ at n = 1000

@@ -1,4 +1,4 @@
-"""The command that makes the paper's figures and tables anew, and its page."""
+"""The command that reproduces the paper's figures and tables, and its page."""
 
 import json
 import re
@@ -29,7 +29,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tag = tag
-        self.attributes += [(tag, *pair) for pair in attrs]
+        self.attributes += [(tag, *attribute) for attribute in attrs]
         self.ids |= {value for name, value in attrs if name == "id"}
         if tag == "section":
             self.section = dict(attrs)["id"]
@@ -45,31 +45,31 @@ class Page(HTMLParser):
 # The run
 
 
-def test_a_failing_exhibit_does_not_lose_the_others(fake):
+def test_a_failing_exhibit_does_not_affect_the_others(fake):
     out, outcome = fake
     assert outcome.failed == {
         "offline": "cannot download <adult>; give [bold]its folder[/] as --data",
-        "empty": "the run gave a table without rows",
+        "empty": "the run returned a table without rows",
         "broken": "ZeroDivisionError: of ours",
     }
     texts = Page(outcome.page).texts
     for name, message in outcome.failed.items():
-        assert f"Could not be made: {message}" in texts[name]
-    assert "Could not be made: offline, empty, broken." in texts[""]
+        assert f"Could not be reproduced: {message}" in texts[name]
+    assert "Could not be reproduced: offline, empty, broken." in texts[""]
     assert sorted(path.name for path in (out / "tables").iterdir()) == ["broken.csv", "first.csv", "last.csv"]
     assert sorted(path.name for path in (out / "figures").iterdir()) == ["broken.png", "first.png"]
 
 
-def test_errors_are_told_in_the_terminal_and_defects_keep_their_traceback(tmp_path, capsys):
+def test_errors_are_printed_and_defects_keep_their_traceback(tmp_path, capsys):
     reproduce(["offline", "broken"], tmp_path, preset="quick", registry=FAKES)
-    told = capsys.readouterr()
-    assert "1 of 2 offline: No network" in told.out
-    assert "give [bold]its folder[/] as --data" in told.err
-    assert told.err.count("Traceback") == 1
-    assert "in defect" in told.err
+    printed = capsys.readouterr()
+    assert "1 of 2 offline: No network" in printed.out
+    assert "give [bold]its folder[/] as --data" in printed.err
+    assert printed.err.count("Traceback") == 1
+    assert "in defect" in printed.err
 
 
-def test_the_manifest_says_how_it_was_made(fake):
+def test_the_manifest_records_preset_versions_and_times(fake):
     stored = json.loads((fake[0] / "manifest.json").read_text())
     assert stored["preset"] == "quick"
     libraries = {"sharpley", "numpy", "scipy", "xgboost", "scikit-learn", "python", "platform"}
@@ -78,7 +78,7 @@ def test_the_manifest_says_how_it_was_made(fake):
     assert all(record["seconds"] >= 0 for record in stored["exhibits"].values())
 
 
-def test_the_page_shows_what_earlier_runs_left_and_a_later_one_mends(tmp_path):
+def test_the_page_shows_results_of_earlier_runs_and_a_later_run_can_replace_a_failed_one(tmp_path):
     reproduce(["first", "offline"], tmp_path, preset="quick", registry=FAKES)
     mended = {**FAKES, "offline": replace(FAKES["offline"], compute=compute)}
     outcome = reproduce(["offline"], tmp_path, preset="laptop", registry=mended)
@@ -91,13 +91,13 @@ def test_the_page_shows_what_earlier_runs_left_and_a_later_one_mends(tmp_path):
     assert "2 of 5" in texts[""]
 
 
-def test_tables_of_earlier_runs_that_were_removed_are_not_shown(tmp_path):
+def test_removed_tables_of_earlier_runs_are_not_shown(tmp_path):
     reproduce(["first"], tmp_path, preset="quick", registry=FAKES)
     (tmp_path / "tables" / "first.csv").unlink()
     assert "first" not in Page(reproduce(["last"], tmp_path, preset="quick", registry=FAKES).page).texts
 
 
-def test_a_rerun_that_finds_cells_stored_keeps_the_time_they_took():
+def test_a_rerun_that_reuses_cells_keeps_the_time_of_the_first_run():
     first = manifest.new_record("quick", 90.0, "", None)
     assert manifest.new_record("quick", 1.0, "", first).seconds == 90
     assert manifest.new_record("paper", 1.0, "", first).seconds == 1
@@ -106,7 +106,7 @@ def test_a_rerun_that_finds_cells_stored_keeps_the_time_they_took():
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"exhibits": {"first": {"preset": 1}}}'])
-def test_a_manifest_that_cannot_be_read_is_none(tmp_path, text):
+def test_a_manifest_that_cannot_be_read_has_no_records(tmp_path, text):
     (tmp_path / "manifest.json").write_text(text)
     assert manifest.read(tmp_path) == {}
 
@@ -127,7 +127,7 @@ def test_cells_jobs_and_data_reach_the_exhibits(tmp_path):
 # The page
 
 
-def test_text_is_shown_as_it_is(fake):
+def test_text_is_escaped(fake):
     read = Page(fake[1].page)
     assert SPECIAL in read.texts["first"]
     assert SPECIAL in read.texts["claims"]
@@ -137,14 +137,14 @@ def test_text_is_shown_as_it_is(fake):
     assert f"First {SPECIAL}" in read.of("alt")
 
 
-def test_claims_come_first_with_verdict_evidence_and_a_way_to_the_figure(fake):
+def test_claims_come_first_with_verdict_evidence_and_a_link_to_the_figure(fake):
     read = Page(fake[1].page)
     assert list(read.texts)[:3] == ["", "claims", "first"]
     assert re.search(r"does not hold\s*A claim\.2 rows → last", read.texts["claims"])
     assert "All 2✓ holds 1◐ holds in part 0✗ does not hold 1? undecided 0" in read.texts["claims"]
 
 
-def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(fake, geometry):
+def test_the_page_needs_no_network_and_has_no_dead_links(fake, geometry):
     for out in (fake[0], geometry[0]):
         read = Page(out / "report.html")
         assert all(value.startswith("data:image/png;base64,") for value in read.of("src"))
@@ -155,7 +155,7 @@ def test_nothing_comes_from_elsewhere_and_every_link_leads_somewhere(fake, geome
             assert link[1:] in read.ids if link.startswith("#") else (out / link).is_file(), link
 
 
-def test_plotly_is_there_once_and_only_if_needed(fake, geometry):
+def test_plotly_is_included_once_and_only_if_needed(fake, geometry):
     text = (geometry[0] / "report.html").read_text(encoding="utf-8")
     assert text.count("plotly.js v") == 1
     assert text.count("Plotly.newPlot(") == 1
@@ -176,11 +176,11 @@ def test_other_versions_are_named_where_they_were_used():
     ("seconds", "text"),
     [(0.04, "0.0 s"), (9.96, "10 s"), (59.7, "1 min 0 s"), (200, "3 min 20 s"), (3900, "1 h 5 min")],
 )
-def test_durations_are_for_readers(seconds, text):
+def test_durations_are_formatted(seconds, text):
     assert duration(seconds) == text
 
 
-def test_numbers_are_aligned_and_sentences_are_broken():
+def test_numbers_are_aligned_and_sentences_are_wrapped():
     last = manifest.new_record("quick", 1.0, "", None)
     table = pd.DataFrame(
         {"n": ["1,000", "–"], "z": ["−0.1 ± 2e-3", "5 %"], "t": ["7 rows", "x"], "s": ["so " * 20, ""]}
@@ -197,9 +197,9 @@ def test_numbers_are_aligned_and_sentences_are_broken():
 # The command line
 
 
-def test_two_figures_by_the_command_line(geometry):
+def test_two_figures_from_the_command_line(geometry):
     out, result = geometry
-    assert "1 of 2 cayley-graph-4" in result.stdout  # the paper's order, not the command's
+    assert "1 of 2 cayley-graph-4" in result.stdout  # the order of the paper, not of the arguments
     assert (out / "report.html").as_uri() in result.stdout
     for name in ("cayley-graph-4", "kendall-distribution"):
         table = pd.read_csv(out / "tables" / f"{name}.csv")
@@ -212,9 +212,9 @@ def test_two_figures_by_the_command_line(geometry):
 def test_a_failure_makes_the_exit_code_non_zero(tmp_path, monkeypatch):
     monkeypatch.setattr("sharpley_experiments.paper.reproduce.all_exhibits", lambda: FAKES)
     result = call("reproduce", "all", "--preset", "quick", "--out", tmp_path, code=1)
-    assert result.stderr.endswith("sharpley: could not make offline, empty, broken\n")
+    assert result.stderr.endswith("sharpley: could not reproduce offline, empty, broken\n")
     assert (tmp_path / "report.html").exists()
-    call("reproduce", "first", "--preset", "quick", "--out", tmp_path)  # failures of earlier runs are not this one's
+    call("reproduce", "first", "--preset", "quick", "--out", tmp_path)  # failures of earlier runs do not count
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_failure_makes_the_exit_code_non_zero(tmp_path, monkeypatch):
         (("all", "--data", "nowhere"), "no folder nowhere with data sets; leave out --data to download them"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_made(tmp_path, arguments, message):
+def test_mistakes_are_reported_before_anything_is_written(tmp_path, arguments, message):
     result = call("reproduce", *arguments, "--out", tmp_path / "out", code=2)
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
@@ -234,12 +234,12 @@ def test_mistakes_are_told_before_anything_is_made(tmp_path, arguments, message)
 
 
 def test_without_the_extra_the_message_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr("sharpley_experiments.paper.reproduce.NEEDED", ("pandas", "no_such_library"))
+    monkeypatch.setattr("sharpley_experiments.paper.reproduce.REQUIRED_LIBRARIES", ("pandas", "no_such_library"))
     result = call("reproduce", "all", "--out", tmp_path, code=2)
     assert "experiments need no_such_library: pip install 'sharpley[experiments]'" in result.stderr
 
 
-def test_help_lists_all_names_and_loads_nothing_heavy():
+def test_help_lists_all_names_and_imports_nothing_heavy():
     heavy = ("pandas", "matplotlib", "plotly", "xgboost")
     code = (
         "import sys; from typer.testing import CliRunner; from sharpley.app.cli import app\n"
@@ -265,7 +265,7 @@ def test_the_summary_shows_figures_tables_claims_and_versions(fake):
     assert summary(sections, last).count("with numpy 1.0") == 1
 
 
-def test_the_summary_escapes_what_markdown_would_read():
+def test_the_summary_escapes_markdown():
     last = manifest.new_record("quick", 1.0, "", None)
     found = Finding("|K_τ| *is* <b>", "holds", "a `b`")
     section = Section(FAKES["last"], last, table=pd.DataFrame({"a|b": ["x|y"]}), findings=(found,), n_rows=1)
@@ -274,7 +274,7 @@ def test_the_summary_escapes_what_markdown_would_read():
     assert "| a\\|b |\n| --- |\n| x\\|y |" in text
 
 
-def test_what_was_made_earlier_is_shown_beside_the_error_of_a_rerun(tmp_path):
+def test_earlier_results_are_shown_with_the_error_of_a_rerun(tmp_path):
     works = True
 
     def compute(context):
@@ -288,6 +288,6 @@ def test_what_was_made_earlier_is_shown_beside_the_error_of_a_rerun(tmp_path):
     outcome = reproduce(["one"], tmp_path, preset="paper", registry=registry)
     assert outcome.failed == {"one": "no network"}
     text = Page(outcome.page).texts["one"]
-    assert "Could not be made: no network What is shown was made earlier." in text
+    assert "Could not be reproduced: no network\nThe results shown are from an earlier run." in text
     assert "preset quick" in text
     assert "A claim." in (tmp_path / "summary.md").read_text(encoding="utf-8")

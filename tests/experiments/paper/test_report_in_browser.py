@@ -1,4 +1,4 @@
-"""The page of the reproduction, looked at in a real browser."""
+"""The page of the reproduction in a real browser."""
 
 import json
 import re
@@ -51,7 +51,7 @@ FLAGS = [
 
 
 def in_browser(text, folder, *flags):
-    """What a script in the page sees there: errors, natural widths of images, figures that are shown."""
+    """What a script in the page sees: errors, natural widths of images, visible figures."""
     path = folder / "probed.html"
     path.write_text(text.replace("<head>", f"<head>{PROBE}", 1), encoding="utf-8")
     command = [CHROMIUM, *FLAGS, *flags, f"--user-data-dir={folder / 'browser'}", path.as_uri()]
@@ -62,7 +62,7 @@ def in_browser(text, folder, *flags):
 
 
 def complaints(seen, n_figures):
-    """All that is wrong with what was seen."""
+    """List everything that is wrong with what was seen."""
     wrong = list(seen["errors"])
     wrong += [f"image {k} is not a picture" for k, width in enumerate(seen["images"]) if width < 300]
     wrong += [f"{figure['name']} is not shown" for figure in seen["figures"] if figure["picture"] == figure["turns"]]
@@ -78,7 +78,7 @@ needs_browser = pytest.mark.skipif(
 
 
 @needs_browser
-@pytest.mark.parametrize("width", [1200, 500])  # below 500, headless windows do not go
+@pytest.mark.parametrize("width", [1200, 500])  # headless windows cannot be narrower than 500
 def test_the_browser_sees_every_figure_and_no_error(geometry, tmp_path, width):
     text = (geometry[0] / "report.html").read_text(encoding="utf-8")
     seen = in_browser(text, tmp_path, f"--window-size={width},900")
@@ -87,7 +87,7 @@ def test_the_browser_sees_every_figure_and_no_error(geometry, tmp_path, width):
         "cayley-graph-4": True,
         "kendall-distribution": False,
     }
-    assert seen["overflow"] <= 0  # nothing to scroll sideways
+    assert seen["overflow"] <= 0  # no horizontal scrolling
 
 
 @needs_browser
@@ -98,7 +98,7 @@ def test_without_webgl_the_pictures_are_shown(geometry, tmp_path):
 
 
 @needs_browser
-def test_a_broken_page_is_found_out(geometry, tmp_path):
+def test_a_broken_page_is_detected(geometry, tmp_path):
     text = (geometry[0] / "report.html").read_text(encoding="utf-8")
     head, body = text[: text.index("<body>")], text[text.index("<body>") :]
     for old, new in (
@@ -135,7 +135,7 @@ def whole_page(tmp_path_factory):
     return write_page(out, last, all_exhibits()), out / "report.html"
 
 
-def test_the_documentation_shows_every_exhibit_as_it_would_be_made_now(whole_page):
+def test_the_documentation_shows_every_exhibit_as_the_code_would_write_it_now(whole_page):
     sections, path = whole_page
     assert [section.exhibit.name for section in sections] == list(ORDER)
     assert not any(section.error for section in sections)
@@ -154,6 +154,6 @@ def test_the_browser_sees_all_figures_of_the_paper(whole_page, tmp_path):
 
 
 @needs_browser
-def test_the_browser_takes_text_for_text(fake, tmp_path):
+def test_the_browser_does_not_run_scripts_in_text(fake, tmp_path):
     assert escape(SPECIAL) in fake[1].page.read_text(encoding="utf-8")
     assert in_browser(fake[1].page.read_text(encoding="utf-8"), tmp_path)["errors"] == []

@@ -1,4 +1,4 @@
-"""The paper's tables: numbers that are right, pictures that show them, findings that could have failed."""
+"""The paper's tables: numbers, figures drawn from them, and findings that detect wrong numbers."""
 
 import io
 import subprocess
@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trials():
-    """All 45 cells and the designs, with the means, spreads and seconds that docs/results has."""
+    """Trials of all 45 cells and of the designs, with the means, standard deviations and seconds of docs/results."""
     rng, rows = np.random.default_rng(0), []
     for cell in pd.read_csv(RESULTS / "table_discrepancy.csv").itertuples():
         noise = rng.normal(size=2 if cell.method == "design" else 25)
@@ -63,7 +63,7 @@ def trials():
 
 
 def times(exponents, noise=0.02, lower=0.0, n_repetitions=5):
-    """Synthetic times a n^e + lower, with noise."""
+    """Synthetic times a·n^e + lower, with noise."""
     rng = np.random.default_rng(1)
     return pd.DataFrame(
         [
@@ -84,7 +84,7 @@ def fake_load(name, folder):
     return Dataset(name, np.empty((rows, columns)), y, (), task == "classification")
 
 
-def test_all_tables_are_there_and_loading_them_is_light():
+def test_all_tables_are_there_and_importing_them_loads_nothing_heavy():
     assert list(TABLES) == ["complexity", "datasets", "table-discrepancy"]
     heavy = ("scipy", "pandas", "matplotlib", "sklearn", "joblib", "numba")
     code = f"import sys, sharpley_experiments.paper.tables; print([m for m in {heavy} if m in sys.modules])"
@@ -95,7 +95,7 @@ def test_all_tables_are_there_and_loading_them_is_light():
 # Discrepancy
 
 
-def test_the_table_holds_every_trial_and_a_second_run_measures_nothing(folder, monkeypatch):
+def test_the_table_has_all_trials_and_a_second_run_measures_nothing(folder, monkeypatch):
     context = Context(TINY, folder)
     table = discrepancy.compute(context)
     assert len(table) == 6 * 2
@@ -106,7 +106,7 @@ def test_the_table_holds_every_trial_and_a_second_run_measures_nothing(folder, m
     pd.testing.assert_frame_equal(discrepancy.compute(context), table)
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
+def test_an_interrupted_run_resumes(tmp_path, monkeypatch):
     measured = []
 
     def stops(**cell):
@@ -128,7 +128,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     assert not set(first) & set(measured)
 
 
-def test_presets_change_the_sizes_of_the_table_only(monkeypatch):
+def test_presets_change_only_the_numbers_of_cells_and_trials(monkeypatch):
     def asked(preset):
         return pd.DataFrame(discrepancy.run_cells(None, wanted[preset], None))
 
@@ -141,14 +141,14 @@ def test_presets_change_the_sizes_of_the_table_only(monkeypatch):
     assert (asked("quick")[["d", "n"]].max() == [50, 100]).all()
 
 
-def test_the_page_in_the_documentation_is_what_the_trials_give(trials, tmp_path):
+def test_the_page_in_the_documentation_agrees_with_the_trials(trials, tmp_path):
     paths = discrepancy.write(trials, tmp_path)
     assert [path.name for path in paths] == ["table_discrepancy.csv", "table_discrepancy.md"]
     for path in paths:
         assert path.read_text(encoding="utf-8") == (RESULTS / path.name).read_text(encoding="utf-8")
 
 
-def test_readers_see_the_papers_numbers_beside_ours(trials):
+def test_the_papers_numbers_are_shown_next_to_ours(trials):
     shown = discrepancy.tabulate(trials)
     assert len(shown) == 54
     line = shown[(shown["d"] == "200") & (shown["n"] == "1000")].set_index("method")
@@ -156,19 +156,19 @@ def test_readers_see_the_papers_numbers_beside_ours(trials):
     assert line.loc["sbq", "paper"] == line.loc["design", "paper"] == "–"
 
 
-def test_seconds_beside_other_processes_are_called_too_long(trials):
+def test_times_of_concurrent_trials_are_called_too_long(trials):
     assert "too long" not in discrepancy.markdown(trials)
     shared = trials.assign(jobs=2)
-    assert "100% of the trials ran beside others" in discrepancy.markdown(shared)
+    assert "100% of the trials ran concurrently with others" in discrepancy.markdown(shared)
     assert any("too long" in finding.evidence for finding in TABLES["table-discrepancy"].findings(shared))
 
 
-def test_the_papers_claims_on_discrepancy_as_we_found_them(trials):
+def test_our_verdicts_on_the_papers_claims_about_discrepancy(trials):
     found = verdicts("table-discrepancy", trials)
     assert len(found) == 8
     assert [claim[:20] for claim, value in found.items() if value != "holds"] == [
         "SBQ optimises the di",
-        "For large n herding ",
+        "For large n, herding",
     ]
     small = trials[(trials["d"] <= 50) & (trials["n"] <= 100)]
     assert len(verdicts("table-discrepancy", small)) == 5
@@ -205,7 +205,7 @@ def test_other_trials_give_another_verdict(trials, start, factor, where, expecte
     assert verdict("table-discrepancy", changed(trials, factor, **where), start) == expected
 
 
-def test_differences_are_welchs():
+def test_intervals_of_differences_are_welchs():
     rng = np.random.default_rng(2)
     a, b = rng.normal(0, 1, 12), rng.normal(0.5, 3, 30)
     interval = stats.ttest_ind(a, b, equal_var=False).confidence_interval()
@@ -224,7 +224,7 @@ def test_the_fit_finds_known_exponents(exponent):
         assert slope.last == pytest.approx(exponent, abs=0.12)
 
 
-def test_the_interval_covers_the_exponent_as_often_as_it_says():
+def test_the_interval_of_the_exponent_has_its_coverage():
     rng = np.random.default_rng(3)
     n = np.repeat(64 * 2 ** np.arange(6), 5)
     covered = 0
@@ -234,14 +234,14 @@ def test_the_interval_covers_the_exponent_as_often_as_it_says():
     assert 0.92 * 300 < covered < 300
 
 
-def test_costs_that_do_not_grow_are_left_to_the_lower_half():
+def test_constant_costs_hardly_affect_the_fit_to_the_upper_half():
     table = times(dict(EXPONENTS, sbq=3), noise=0.0, lower=1e-3)
     whole = table[(table["method"] == "sbq") & (table["d"] == 50)]
     all_of_it = np.polyfit(np.log(whole["n"]), np.log(whole["seconds"]), 1)[0]
     assert all_of_it < complexity.fit(whole).value < complexity.fit(whole).last < 3
 
 
-def test_exponents_other_than_the_papers_are_found_out():
+def test_exponents_other_than_the_papers_are_detected():
     assert set(verdicts("complexity", times(EXPONENTS)).values()) == {"holds"}
     other = times(dict(EXPONENTS, sobol=1.5, sbq=2.0))
     assert {claim: value for claim, value in verdicts("complexity", other).items() if value != "holds"} == {
@@ -253,7 +253,7 @@ def test_exponents_other_than_the_papers_are_found_out():
 
 @pytest.mark.parametrize(("quadratic", "expected"), [(600, "holds"), (1500, "holds in part")])
 def test_an_exponent_may_be_reached_at_the_end(quadratic, expected):
-    """Terms of lower order hide it at small n; the claim is for large n."""
+    """Lower-order terms hide it at small n; the claim is about large n."""
     table = times(EXPONENTS, noise=0.0)
     table["seconds"] += np.where(table["method"] == "sbq", 1e-9 * table["d"] * quadratic * table["n"] ** 2.0, 0)
     assert complexity.slopes(table)["sbq", 10].value < 3 - complexity.TOLERANCE
@@ -285,7 +285,7 @@ def test_times_are_measured_once(folder, monkeypatch):
 # Data sets
 
 
-def test_sizes_that_differ_from_the_printed_ones_are_found_out(monkeypatch):
+def test_rows_columns_and_tasks_that_differ_from_the_printed_ones_are_detected(monkeypatch):
     monkeypatch.setattr(data, "load", fake_load)
     table = data.compute(Context(TINY, Path("nowhere")))
     assert tuple(table["name"]) == DATASETS
@@ -293,12 +293,12 @@ def test_sizes_that_differ_from_the_printed_ones_are_found_out(monkeypatch):
     table.loc[1, ["rows", "note"]] = [569, "another data set"]
     rows, columns = data.findings(table)
     assert (rows.verdict, columns.verdict) == ("holds in part", "holds")
-    assert "breast_cancer is 569 × 30 classification (another data set)" in rows.evidence
+    assert "breast_cancer has 569 rows, 30 columns, classification (another data set)" in rows.evidence
     table.loc[2, "task"] = "regression"
     assert data.findings(table)[1].verdict == "holds in part"
 
 
-def test_the_data_folder_is_the_contexts(monkeypatch):
+def test_the_data_folder_of_the_context_is_used(monkeypatch):
     folders = []
     monkeypatch.setattr(data, "load", lambda name, folder: folders.append(folder) or fake_load(name, folder))
     shown = data.tabulate(from_csv(data.compute(Context(TINY, Path("cells"), Path("data")))))
@@ -332,7 +332,7 @@ def test_pictures_and_findings_come_from_the_table_alone(trials, monkeypatch):
             assert png(figure) == png(exhibit.draw(again, "preset: quick"))
 
 
-def test_the_papers_means_are_hollow_marks(trials):
+def test_the_papers_means_are_hollow_markers(trials):
     figure = TABLES["table-discrepancy"].draw(trials, "")
     first = figure.axes[0]
     hollow = [line for line in first.lines if line.get_markerfacecolor() == "none" and len(line.get_xdata())]

@@ -1,4 +1,4 @@
-"""The paper's evaluation: errors of Shapley values against the number of marginal evaluations, and what they claim."""
+"""The paper's evaluation: errors of Shapley values against the number of marginal evaluations, and the claims."""
 
 from __future__ import annotations
 

@@ -29,14 +29,14 @@ from sharpley_experiments.paper.exhibits import Finding, Verdict
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-LOW_DIMENSIONAL = ("cal_housing", "make_regression")
-HIGH_DIMENSIONAL = ("adult", "year")
-ACCEPTABLE = 1.5  # times the error of the best λ
-FEWEST_TRIALS = 4  # that can be halved
+LOW_DIMENSIONAL_DATASETS = ("cal_housing", "make_regression")
+HIGH_DIMENSIONAL_DATASETS = ("adult", "year")
+MAX_ERROR_OVER_BEST = 1.5  # error of λ = 4 divided by that of the best λ
+MIN_TRIALS_TO_SPLIT = 4  # two in each half
 
 
 def about_existing(table: DataFrame) -> list[Finding]:
-    """Antithetic sampling against each of the others."""
+    """Antithetic sampling compared with each of the other existing methods."""
     others = ("monte-carlo", "owen", "owen-halved", "stratified")
     return [
         _better(
@@ -47,15 +47,15 @@ def about_existing(table: DataFrame) -> list[Finding]:
 
 
 def about_proposed(table: DataFrame) -> list[Finding]:
-    """What the paper says of its own methods."""
+    """The paper's claims about its own methods."""
     names = datasets_of(table)
-    few, many = _of(names, LOW_DIMENSIONAL), _of(names, HIGH_DIMENSIONAL)
+    few, many = _of(names, LOW_DIMENSIONAL_DATASETS), _of(names, HIGH_DIMENSIONAL_DATASETS)
     greedy, others = ("herding", "sbq"), ("antithetic", "orthogonal", "sobol")
-    rest = [name for name in names if name not in LOW_DIMENSIONAL]
+    rest = [name for name in names if name not in LOW_DIMENSIONAL_DATASETS]
     lost = "on cal_housing and make_regression"
     return [
         *(
-            _better(table, few, one, other, f"With few players {one} does better than {other}.")
+            _better(table, few, one, other, f"With few players, {one} does better than {other}.")
             for one in greedy
             for other in others
         ),
@@ -77,12 +77,14 @@ def about_proposed(table: DataFrame) -> list[Finding]:
 
 
 def about_networks(table: DataFrame) -> list[Finding]:
-    """The same for neural networks."""
+    """The paper's claims about its own methods for neural networks."""
     names = datasets_of(table)
-    few = _of(names, LOW_DIMENSIONAL)
+    few = _of(names, LOW_DIMENSIONAL_DATASETS)
     return [
         *(
-            _better(table, few, one, "antithetic", f"Networks: {one} converges faster than antithetic, few players.")
+            _better(
+                table, few, one, "antithetic", f"Networks: with few players, {one} converges faster than antithetic."
+            )
             for one in ("herding", "sbq")
         ),
         _better(table, names, "orthogonal", "antithetic", "Networks: orthogonal outperforms antithetic throughout."),
@@ -105,7 +107,7 @@ def _better(table: DataFrame, names: list[str], one: str, other: str, claim: str
 
 
 def _four_of_six(table: DataFrame) -> Finding:
-    """Exactly four; in part if two or more do; undecided if it could still be four."""
+    """Holds if it is exactly four data sets, in part if two or more; undecided if it could still be four."""
     compared = [versus(table, name, "sobol", "antithetic") for name in datasets_of(table)]
     worse = sum(above_one(one.ratio) for one in compared)
     unclear = sum(not above_one(one.ratio) and not below_one(one.ratio) for one in compared)
@@ -117,17 +119,17 @@ def _four_of_six(table: DataFrame) -> Finding:
 
 
 def about_scales(table: DataFrame, kind: str) -> list[Finding]:
-    """Whether one λ is best throughout, and what λ = 4 costs against the best.
+    """Whether one λ is best throughout, and how much larger the error of λ = 4 is than that of the best.
 
-    The best λ of a data set is found by one half of the trials, and compared with the others by the other half: found
-    and compared by the same trials, the luckiest would be called best.
+    One half of the trials selects the best λ of a data set, and the other half compares it with the others: if the same
+    trials did both, the λ that was luckiest in them would be called the best.
     """
     claims = (
         f"{kind}: no λ is best throughout.",
-        f"{kind}: λ = 4 has at most {ACCEPTABLE} times the error of the best λ.",
+        f"{kind}: λ = 4 has at most {MAX_ERROR_OVER_BEST} times the error of the best λ.",
     )
-    if table.groupby("dataset")["trial"].nunique().min() < FEWEST_TRIALS:
-        return [Finding(claim, "undecided", f"fewer than {FEWEST_TRIALS} trials") for claim in claims]
+    if table.groupby("dataset")["trial"].nunique().min() < MIN_TRIALS_TO_SPLIT:
+        return [Finding(claim, "undecided", f"fewer than {MIN_TRIALS_TO_SPLIT} trials") for claim in claims]
     found, judged = halves(table)
     series = [scaled(scale) for scale in SCALES]
     best = {name: best_of(found, name, series) for name in datasets_of(table)}
@@ -137,23 +139,22 @@ def about_scales(table: DataFrame, kind: str) -> list[Finding]:
     everywhere = len(set(best.values())) == 1
     spread: Verdict = "does not hold" if everywhere else "holds" if all(ruled_out.values()) else "undecided"
     still = ", ".join(line for line in series if not ruled_out[line]) or "none"
-    evidence = (
-        f"best: {counted({named(table, name): line for name, line in best.items()})}; nowhere clearly worse: {still}"
-    )
+    shown = counted({named(table, name): line for name, line in best.items()})
+    evidence = f"best: {shown}; not clearly worse anywhere: {still}"
     return [
         Finding(claims[0], spread, evidence),
         finding(
             claims[1],
             [versus(judged, name, scaled(4), line) for name, line in best.items()],
-            lambda ratio: ratio.high <= ACCEPTABLE,
-            lambda ratio: ratio.low > ACCEPTABLE,
+            lambda ratio: ratio.high <= MAX_ERROR_OVER_BEST,
+            lambda ratio: ratio.low > MAX_ERROR_OVER_BEST,
             "λ = 4 / best",
         ),
     ]
 
 
 def about_candidates(table: DataFrame) -> list[Finding]:
-    """5 and 10 against 25 candidates, and 25 against 50."""
+    """5 and 10 candidates compared with 25, and 25 compared with 50."""
     names = datasets_of(table)
     enough = "25 candidates"
     too_few = [
@@ -167,12 +168,12 @@ def about_candidates(table: DataFrame) -> list[Finding]:
 
 
 def about_kernels(table: DataFrame) -> list[Finding]:
-    """Mallows against the other kernels."""
+    """The Mallows kernel compared with the other kernels."""
     names = datasets_of(table)
-    few = _of(names, LOW_DIMENSIONAL)
-    rest = [name for name in names if name not in LOW_DIMENSIONAL]
-    lags = "Kendall's kernel lags on cal_housing and make_regression."
-    keeps_up = "Kendall's kernel does as well on the other four."
+    few = _of(names, LOW_DIMENSIONAL_DATASETS)
+    rest = [name for name in names if name not in LOW_DIMENSIONAL_DATASETS]
+    lags = "Kendall's kernel lags behind on cal_housing and make_regression."
+    keeps_up = "Kendall's kernel does as well as the Mallows kernel on the other four."
     return [
         *(
             _judged(

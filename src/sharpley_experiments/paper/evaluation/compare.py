@@ -1,4 +1,4 @@
-"""Who is better where: ratios of mean errors, with intervals."""
+"""Comparisons of methods on data sets: ratios of mean errors, with intervals."""
 
 from __future__ import annotations
 
@@ -12,36 +12,41 @@ from sharpley_experiments.paper.tables.printed import DATA
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-LITTLE = 0.1  # a difference of a tenth
-SIMILAR = 1.25  # errors within this factor
+NEGLIGIBLE_DIFFERENCE = 0.1  # between a ratio of errors and 1
+MAX_FACTOR_IF_SIMILAR = 1.25  # between two errors
 
 Judge: TypeAlias = Callable[[Interval], bool]
+"""Decides from the interval of a ratio whether a claim holds, or fails."""
 
 
 class Versus(NamedTuple):
-    """Error of one line over another's."""
+    """Ratio of the errors of two methods on a data set."""
 
     dataset: str
     ratio: Interval
     n: int
-    """Orderings where the ratio was taken."""
-    below: int
-    """Of all numbers of orderings that both have, those where the ratio is below 1."""
-    sizes: int
+    """Number of orderings at which the ratio was taken."""
+    n_below: int
+    """How many of the numbers of orderings that both methods have give a ratio below 1."""
+    n_common: int
+    """How many numbers of orderings both methods have."""
 
     def __str__(self) -> str:
-        sizes = f", below 1 at {self.below} of {self.sizes} n" if self.sizes > 1 else ""
-        return f"{self.dataset} {shown(self.ratio)} at n = {self.n}{sizes}"
+        others = f", below 1 for {self.n_below} of {self.n_common} n" if self.n_common > 1 else ""
+        return f"{self.dataset} {shown(self.ratio)} at n = {self.n}{others}"
 
 
 def chosen_reference(table: DataFrame) -> DataFrame:
-    """Errors against exact values where these are known, else against the mean over trials."""
+    """Select errors against the exact values where these are known, otherwise against the mean over trials."""
     known = set(table[table["reference"] == "exact"]["dataset"])
     return table[(table["reference"] == "exact") | ~table["dataset"].isin(known)]
 
 
 def versus(table: DataFrame, dataset: str, one: str, other: str, choose: Callable[[set[int]], int] = max) -> Versus:
-    """Compare two lines on a data set, at the most orderings that both have, or at those that ``choose`` chooses."""
+    """Compare two methods on a data set, at the largest number of orderings that both have.
+
+    ``choose`` may select another one of the numbers of orderings that both have.
+    """
     mine = chosen_reference(table)
     mine = mine[mine["dataset"] == dataset]
     a, b = ({n: group["mse"].to_numpy() for n, group in mine[mine["series"] == s].groupby("n")} for s in (one, other))
@@ -52,28 +57,28 @@ def versus(table: DataFrame, dataset: str, one: str, other: str, choose: Callabl
 
 
 def named(table: DataFrame, dataset: str) -> str:
-    """A data set's name; with its rows if there are far fewer than the paper's."""
+    """Name of a data set, with its number of rows if that is less than half of the paper's."""
     rows = int(table[table["dataset"] == dataset]["data_rows"].iloc[0])
     return f"{dataset} ({rows:,} rows)" if 2 * rows < DATA[dataset][0] else dataset
 
 
 def datasets_of(table: DataFrame) -> list[str]:
-    """Data sets in the order of the table."""
+    """Names of the data sets, in the order of the table."""
     return list(dict.fromkeys(table["dataset"]))
 
 
 def having(table: DataFrame, series: str) -> list[str]:
-    """Data sets that have a line."""
+    """Names of the data sets on which a method was measured."""
     return datasets_of(table[table["series"] == series])
 
 
 def shown(ratio: Interval) -> str:
-    """A ratio with its interval."""
+    """Format a ratio with its interval."""
     return f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
 
 
 def finding(claim: str, compared: Sequence[Versus], holds: Judge, fails: Judge, what: str) -> Finding:
-    """Judge a claim on several data sets: it holds where its interval says so, fails where the interval excludes it."""
+    """Judge a claim on several data sets, on each of which the interval of the ratio may decide for or against it."""
     good = sum(holds(versus.ratio) for versus in compared)
     bad = sum(fails(versus.ratio) and not holds(versus.ratio) for versus in compared)
     evidence = f"{what}: " + "; ".join(map(str, compared))
@@ -81,42 +86,42 @@ def finding(claim: str, compared: Sequence[Versus], holds: Judge, fails: Judge, 
 
 
 def below_one(ratio: Interval) -> bool:
-    """Clearly better."""
+    """Whether the first error is significantly lower."""
     return ratio.high < 1.0
 
 
 def above_one(ratio: Interval) -> bool:
-    """Clearly worse."""
+    """Whether the first error is significantly higher."""
     return ratio.low > 1.0
 
 
 def hardly_below_one(ratio: Interval) -> bool:
-    """Not better by more than a little."""
-    return ratio.low > 1.0 - LITTLE
+    """Whether the first error is at most negligibly lower."""
+    return ratio.low > 1.0 - NEGLIGIBLE_DIFFERENCE
 
 
 def hardly_above_one(ratio: Interval) -> bool:
-    """Not worse by more than a little."""
-    return ratio.high < 1.0 + LITTLE
+    """Whether the first error is at most negligibly higher."""
+    return ratio.high < 1.0 + NEGLIGIBLE_DIFFERENCE
 
 
 def not_above_one(ratio: Interval) -> bool:
-    """Better, or no different."""
+    """Whether the first error is lower or not significantly different."""
     return ratio.low <= 1.0
 
 
 def near_one(ratio: Interval) -> bool:
-    """Similar for sure."""
-    return ratio.low >= 1.0 / SIMILAR and ratio.high <= SIMILAR
+    """Whether the two errors are certainly similar."""
+    return ratio.low >= 1.0 / MAX_FACTOR_IF_SIMILAR and ratio.high <= MAX_FACTOR_IF_SIMILAR
 
 
 def away_from_one(ratio: Interval) -> bool:
-    """More than a little better or worse for sure."""
-    return ratio.high < 1.0 - LITTLE or ratio.low > 1.0 + LITTLE
+    """Whether the first error is certainly lower or higher by more than a negligible difference."""
+    return ratio.high < 1.0 - NEGLIGIBLE_DIFFERENCE or ratio.low > 1.0 + NEGLIGIBLE_DIFFERENCE
 
 
 def best_of(table: DataFrame, dataset: str, series: Sequence[str]) -> str:
-    """The line with the lowest mean error at the most orderings that all have."""
+    """Method with the lowest mean error at the largest number of orderings that all have."""
     mine = chosen_reference(table)
     mine = mine[(mine["dataset"] == dataset) & mine["series"].isin(series)]
     at = max(set.intersection(*(set(group["n"]) for _, group in mine.groupby("series"))))
@@ -124,10 +129,10 @@ def best_of(table: DataFrame, dataset: str, series: Sequence[str]) -> str:
 
 
 def halves(table: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Even and odd trials: what is chosen by the one half is judged by the other."""
+    """Split into even and odd trials, so that what one half selects can be judged by the other half."""
     return table[table["trial"] % 2 == 0], table[table["trial"] % 2 == 1]
 
 
 def counted(names: Mapping[str, str]) -> str:
-    """Such as "bank λ = 4, year λ = 8"."""
+    """Format as "bank λ = 4, year λ = 8"."""
     return ", ".join(f"{name} {value}" for name, value in names.items())

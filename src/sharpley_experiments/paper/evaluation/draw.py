@@ -1,11 +1,13 @@
-"""Errors against marginal evaluations, a panel for each data set."""
+"""Figures of the evaluation: errors against marginal evaluations, and against λ, with a panel for each data set."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sharpley_experiments.common.intervals import mean_interval
-from sharpley_experiments.common.style import DARK, GREY, SERIES, label_outer, log_numbers, new_figure, panel_grid
+from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
+from sharpley_experiments.common.style import DARK, GREY, SERIES, log_numbers
 from sharpley_experiments.paper.evaluation.compare import chosen_reference, datasets_of, named
 from sharpley_experiments.paper.evaluation.series import BEYOND
 
@@ -14,25 +16,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-COLUMNS = 3
 BASELINE = "antithetic"
 
 
 def draw_curves(table: DataFrame, note: str, *, title: str, series: tuple[str, ...]) -> Figure:
-    """Mean squared errors with 95% intervals; what goes beyond the paper is dashed."""
+    """Draw mean squared errors with 95% intervals; methods that the paper does not have are dashed or dotted."""
     looks = _looks(series)
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
         for line in series:
             _draw_line(panel, mine[mine["series"] == line], "marginal_evals", line, looks[line])
-        log_numbers(panel)
-        panel.set_yscale("log")
+        log_log(panel)
 
     return _panels(table, note, title, "marginal evaluations for a row", draw_panel)
 
 
 def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
-    """Error against λ."""
+    """Draw mean squared errors of herding against λ."""
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
         scales = mine.assign(scale=mine["series"].str.removeprefix("λ = ").astype(float))
@@ -44,29 +44,24 @@ def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
     return _panels(table, note, title, "λ", draw_panel)
 
 
-def _panels(table: DataFrame, note: str, title: str, xlabel: str, draw_panel: Any) -> Figure:
+def _panels(
+    table: DataFrame, note: str, title: str, xlabel: str, draw_panel: Callable[[Axes, DataFrame], None]
+) -> Figure:
+    """Draw a panel for each data set from its part of the table."""
     table = chosen_reference(table)
-    names = datasets_of(table)
-    height = -(-len(names) // COLUMNS)
-    figure = new_figure(title, note, (10.0, 3.1 * height + 0.8))
-    panels = panel_grid(figure, len(names), COLUMNS)
-    for name, panel in zip(names, panels, strict=True):
+
+    def draw_dataset(panel: Axes, name: str) -> str:
         mine = table[table["dataset"] == name]
         draw_panel(panel, mine)
         herded = f", n = {mine['n'].iloc[0]}" if mine["n"].nunique() == 1 else ""
         against = "" if mine["reference"].iloc[0] == "exact" else "\nerrors against the mean"
-        panel.set_title(f"{named(mine, name)}, d = {mine['d'].iloc[0]}{herded}{against}", fontsize=9)
-        panel.tick_params(which="both", labelsize=7)
-    labelled = {
-        label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=5, frameon=False, fontsize=8)
-    label_outer(panels, COLUMNS, xlabel, "mean squared error")
-    return figure
+        return f"{named(mine, name)}, d = {mine['d'].iloc[0]}{herded}{against}"
+
+    return draw_panels(title, note, datasets_of(table), draw_dataset, axes=(xlabel, "mean squared error"))
 
 
 def _looks(series: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """The paper's methods in colours, its baseline in black, ours dashed."""
+    """Colours and styles: the paper's methods in colour, its baseline dark, ours dashed or dotted."""
     coloured = [line for line in series if line not in (*BEYOND, BASELINE)]
     looks: dict[str, dict[str, Any]] = {line: {"color": SERIES[i % len(SERIES)]} for i, line in enumerate(coloured)}
     looks[BASELINE] = {"color": DARK, "linewidth": 2.0}
@@ -80,14 +75,12 @@ def _draw_line(panel: Axes, mine: DataFrame, x: str, label: str, look: dict[str,
         return
     points = [(value, mean_interval(group["mse"].to_numpy())) for value, group in mine.groupby(x)]
     at, intervals = zip(*points, strict=True)
-    panel.plot(at, [i.value for i in intervals], marker="o", markersize=2.5, label=label, **{"linewidth": 1.3, **look})
-    panel.fill_between(
-        at, [i.low for i in intervals], [i.high for i in intervals], color=look["color"], alpha=0.18, linewidth=0
-    )
+    ends = [i.low for i in intervals], [i.high for i in intervals]
+    draw_line(panel, at, [i.value for i in intervals], ends, label=label, look=look)
 
 
 def means_table(table: DataFrame, *, series: tuple[str, ...]) -> DataFrame:
-    """Mean errors at the largest number of orderings that all lines of a data set have."""
+    """Mean errors at the largest number of orderings that all methods have on a data set."""
     import pandas as pd
 
     table = chosen_reference(table)

@@ -13,7 +13,7 @@ from sharpley_experiments.common.constants import MANY_PLAYERS, PLAYERS, revisio
 from sharpley_experiments.common.datasets import number_of_rows
 from sharpley_experiments.common.lookup import ENUMERABLE
 from sharpley_experiments.common.versions import with_version
-from sharpley_experiments.paper.constants import CANDIDATES, HERDED, SCALES
+from sharpley_experiments.paper.constants import CANDIDATES, HERDED_ORDERINGS, SCALES
 from sharpley_experiments.paper.evaluation import claims
 from sharpley_experiments.paper.evaluation.draw import draw_curves, draw_scales, means_table
 from sharpley_experiments.paper.evaluation.games import NETWORK, TREES
@@ -24,14 +24,14 @@ from sharpley_experiments.paper.exhibits import Context, Exhibit
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-EXISTING = ("monte-carlo", "antithetic", "owen", "owen-halved", "stratified")
-PROPOSED = ("antithetic", "orthogonal", "sobol", "herding", "sbq")
-KERNELS = ("mallows", "kendall", "spearman")
-LIBRARY = {TREES: "xgboost", NETWORK: "scikit-learn"}
+EXISTING_SERIES = ("monte-carlo", "antithetic", "owen", "owen-halved", "stratified")
+PROPOSED_SERIES = ("antithetic", "orthogonal", "sobol", "herding", "sbq")
+KERNEL_SERIES = ("mallows", "kendall", "spearman")
+TRAINED_BY = {TREES: "xgboost", NETWORK: "scikit-learn"}
 
 
 def compute(context: Context, *, kind: str, series: tuple[str, ...], only: int = 0) -> DataFrame:
-    """Errors of all trials: a tidy table."""
+    """Return the errors of all trials as a tidy table."""
     import pandas as pd
 
     measured = {ALIASES.get(line, line): line for line in series}
@@ -60,13 +60,13 @@ def _cells(context: Context, kind: str, dataset: str, series: str, only: int) ->
         "background": preset.n_background,
         "n_train": preset.n_train,
         "data_rows": number_of_rows(dataset, context.data),
-        "made_with": f"{revision_of(series)}, {with_version(LIBRARY[kind])}",
+        "made_with": f"{revision_of(series)}, {with_version(TRAINED_BY[kind])}",
     }
     return [{**settings, "trial": trial} for trial in range(preset.n_network_trials if costly else preset.n_trials)]
 
 
 def _errors(rows: Rows) -> Rows:
-    """Errors against the exact values, where they are known, and for networks also against means over trials."""
+    """Errors against the exact values where these are known, and for networks also against means over trials."""
     out = [{**row, "d": PLAYERS[row["dataset"]], "reference": "exact"} for row in rows if "mse" in row]
     lines: dict[str, dict[tuple[str, int], Rows]] = {}
     for row in rows:
@@ -80,16 +80,16 @@ def _errors(rows: Rows) -> Rows:
 
 
 def _common_mean(lines: dict[tuple[str, int], Rows]) -> Floats:
-    """Mean over the trials of all lines that are unbiased, each at its largest number of orderings."""
+    """Mean over the trials of all unbiased methods, each at its largest number of orderings."""
     largest = {series: max(n for other, n in lines if other == series) for series, _ in lines if series not in BIASED}
     return np.mean([row["estimate"] for key in largest.items() for row in lines[key]], axis=0)
 
 
 def _against_the_mean(trials: Rows, common: Floats | None) -> Rows:
-    """The paper's errors where no exact values are known: against the mean of the line's own trials.
+    """Errors as in the paper where no exact values are known: against the mean of the method's own trials.
 
-    T/(T−1) since the mean is of the same T trials. That would hide a bias, so that lines which may have one are
-    compared with the mean of those which have none.
+    The factor T/(T−1) corrects for the mean being over the same T trials. These errors would hide a bias, so methods
+    that may have one are compared with ``common``, the mean of those that have none.
     """
     estimates = np.array([row["estimate"] for row in trials])
     if common is None:
@@ -121,7 +121,7 @@ def _scales(name: str, title: str, paper: str, kind: str) -> Exhibit:
         name,
         title,
         paper,
-        partial(compute, kind=kind, series=series, only=HERDED),
+        partial(compute, kind=kind, series=series, only=HERDED_ORDERINGS),
         draw=partial(draw_scales, title=title),
         tabulate=partial(means_table, series=series),
         findings=partial(claims.about_scales, kind="Trees" if kind == TREES else "Networks"),
@@ -134,28 +134,28 @@ CURVES: dict[str, Exhibit] = {
         _curves(
             "existing-gbdt",
             "Existing algorithms, boosted trees",
-            "Of the algorithms known before, antithetic sampling has the lowest error on all six data sets.",
+            "Among the existing algorithms, antithetic sampling has the lowest error on all six data sets.",
             TREES,
-            EXISTING,
+            EXISTING_SERIES,
             claims.about_existing,
         ),
         _curves(
             "proposed-gbdt",
             "Proposed algorithms, boosted trees",
             "Herding and SBQ do well with few players and fall behind antithetic sampling on adult and year; "
-            "orthogonal sampling overtakes antithetic sampling everywhere as samples grow; Sobol' falls behind it on "
-            "four of six.",
+            "orthogonal sampling overtakes antithetic sampling everywhere as n grows; Sobol' sampling falls behind "
+            "antithetic sampling on four of the six data sets.",
             TREES,
-            (*PROPOSED, *BEYOND),
+            (*PROPOSED_SERIES, *BEYOND),
             claims.about_proposed,
         ),
         _curves(
             "proposed-mlp",
             "Proposed algorithms, neural networks",
-            "Much as with trees: herding and SBQ converge fast with few players, orthogonal sampling beats antithetic "
+            "Similar to trees: herding and SBQ converge quickly with few players, orthogonal sampling beats antithetic "
             "sampling throughout, and differences are smaller on adult.",
             NETWORK,
-            (*PROPOSED, *BEYOND),
+            (*PROPOSED_SERIES, *BEYOND),
             claims.about_networks,
         ),
         _scales(
@@ -173,7 +173,7 @@ CURVES: dict[str, Exhibit] = {
         _curves(
             "argmax-samples",
             "Candidates of herding, boosted trees",
-            "5 to 10 candidates are too few; 25 and 50 make little difference.",
+            "5 to 10 candidates are too few; there is little difference between 25 and 50.",
             TREES,
             tuple(with_candidates(count) for count in CANDIDATES),
             claims.about_candidates,
@@ -181,10 +181,10 @@ CURVES: dict[str, Exhibit] = {
         _curves(
             "kernels",
             "Kernels of herding, boosted trees",
-            "The Mallows kernel is best, or within the interval of the best, on all six; Kendall's lags on "
-            "make_regression and cal_housing; Spearman's is clearly worse than both.",
+            "The Mallows kernel is best, or within the interval of the best, on all six data sets; Kendall's lags "
+            "behind on make_regression and cal_housing; Spearman's is clearly worse than both.",
             TREES,
-            KERNELS,
+            KERNEL_SERIES,
             claims.about_kernels,
         ),
     )

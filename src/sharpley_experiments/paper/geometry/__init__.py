@@ -1,6 +1,7 @@
 """The geometric figures of the paper's Section 4, by their names on the command line.
 
-Nothing heavy is loaded here: pandas, matplotlib, plotly and scipy come when a figure is computed or drawn.
+Heavy libraries are not imported here: pandas, matplotlib, plotly and scipy are imported when a figure is computed or
+drawn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The Cayley graphs of the orderings of three and four players (the paper's Figures 1 and 2).
 
-The vertices are the rank vectors, the corners of the permutohedron, labelled by orderings. An edge joins two orderings
-in which players at steps k and k+1 have changed places.
+The vertices are the rank vectors, which are the corners of the permutohedron, labelled by orderings. An edge joins two
+orderings that differ by a swap of the players at steps k and k+1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TITLES = {3: "Cayley graph of the orderings of 3 players", 4: "Cayley graph of t
 
 
 def edges(d: int) -> DataFrame:
-    """Both ends of every edge, a row each: edge, step (k: steps k and k+1 are swapped), ordering, x, y, z."""
+    """Both ends of every edge, one row each: edge, step (k if steps k and k+1 are swapped), ordering, x, y, z."""
     from pandas import DataFrame
 
     orderings = all_orderings(d)
@@ -51,19 +51,19 @@ def edges(d: int) -> DataFrame:
 
 
 def corners(table: DataFrame) -> DataFrame:
-    """Every vertex once, in lexicographic order."""
+    """Every vertex once, in lexicographic order of the orderings."""
     return table.drop_duplicates("ordering").sort_values("ordering")
 
 
 def pieces(table: DataFrame) -> dict[int, list[Floats]]:
-    """Edges as (2, 3) arrays, by step."""
+    """Edges by step, as arrays (2, 3) of their ends."""
     return {
         int(step): list(group[["x", "y", "z"]].to_numpy().reshape(-1, 2, 3)) for step, group in table.groupby("step")
     }
 
 
 def draw(d: int, table: DataFrame, note: str) -> Figure:
-    """The graph seen from in front (d = 3: a hexagon in the plane) with the circle or sphere around it."""
+    """Draw the graph (a hexagon in the plane if d = 3) with the circle or sphere around it."""
     from matplotlib.patches import Circle
 
     figure = new_figure(TITLES[d], note, size=(5.5, 6.0))
@@ -77,7 +77,7 @@ def draw(d: int, table: DataFrame, note: str) -> Figure:
         ax.plot([], [], color=SERIES[step], linewidth=2.4, label=f"{step + 1} and {step + 2}")
     vertices = corners(table)
     seen = see(vertices[["x", "y", "z"]].to_numpy())
-    draw_points(ax, seen, DARK, 26, horizon=1.5 * HORIZON)  # hidden corners are further behind than hidden edges
+    draw_points(ax, seen, DARK, 26, horizon=1.5 * HORIZON)  # hidden corners lie further back than hidden edges
     labels = [short(label) for label in vertices["ordering"]]
     draw_labels(ax, seen, labels, size=10 if d == 3 else 8.5, horizon=1.5 * HORIZON)
     legend_below(ax, d - 1, "players swapped at steps")
@@ -85,7 +85,7 @@ def draw(d: int, table: DataFrame, note: str) -> Figure:
 
 
 def interactive(d: int, table: DataFrame) -> str:
-    """The graph in space; for three players in ℝ³ itself, where the hexagon lies across the cube of ranks."""
+    """The graph in space; for three players in ℝ³ itself, where the hexagon is a section of the cube of ranks."""
     place = (lambda points: to_hyperplane(points[:, :2])) if d == 3 else np.asarray
     traces = [
         scene.lines([place(line) for line in lines], SERIES[step], f"steps {step + 1} and {step + 2} swapped")
@@ -102,7 +102,7 @@ def interactive(d: int, table: DataFrame) -> str:
 
 
 def findings(d: int, table: DataFrame) -> list[Finding]:
-    """Distances in the graph and in space, for all pairs of vertices."""
+    """Check distances in the graph and in space, for all pairs of vertices."""
     vertices = corners(table)
     orderings = orderings_of(vertices["ordering"])
     steps = _graph_distances(table, list(vertices["ordering"]))
@@ -117,7 +117,7 @@ def findings(d: int, table: DataFrame) -> list[Finding]:
         f"The antipode of a permutation is its reverse (d = {d}).": (opposite == orderings[:, ::-1]).all(axis=1),
     }
     found = [
-        Finding(claim, "holds" if right.all() else "does not hold", f"true of {_count(right)}")
+        Finding(claim, "holds" if right.all() else "does not hold", f"true for {_count(right)}")
         for claim, right in checks.items()
     ]
     return [*found, _inverses(orderings)] if d == 4 else found
@@ -128,10 +128,10 @@ def _count(right: NDArray[np.bool_]) -> str:
 
 
 def _graph_distances(table: DataFrame, labels: list[str]) -> NDArray[np.int64]:
-    """Edges on the shortest way between all pairs of vertices, by powers of the adjacency matrix."""
+    """Lengths of the shortest paths between all pairs of vertices, by powers of the adjacency matrix."""
     index = {label: i for i, label in enumerate(labels)}
     ends = np.array([index[label] for label in table["ordering"]]).reshape(-1, 2)
-    adjacent = np.eye(len(labels), dtype=bool)  # with loops: the k-th power reaches all within k edges
+    adjacent = np.eye(len(labels), dtype=bool)  # with loops, so that the k-th power covers all paths of up to k edges
     adjacent[ends[:, 0], ends[:, 1]] = adjacent[ends[:, 1], ends[:, 0]] = True
     reached = np.eye(len(labels), dtype=bool)
     distances = np.zeros(adjacent.shape, dtype=np.int64)
@@ -145,16 +145,16 @@ def _graph_distances(table: DataFrame, labels: list[str]) -> NDArray[np.int64]:
 
 
 def _inverses(orderings: Orderings) -> Finding:
-    """The paper's aside before its Theorem 2."""
+    """A remark that precedes Theorem 2 in the paper."""
     inverses = ranks_of(orderings)
     same = discordant_pairs(orderings) == discordant_pairs(inverses)
     dot, dot_inverses = (permutohedron(x) @ permutohedron(x).T for x in (orderings, inverses))
     return Finding(
         "Kendall distance and dot product of two permutations are those of their inverses (d = 4).",
         "holds" if same.all() else "does not hold",
-        f"of {same.size} pairs {(~same).sum()} have another Kendall distance and "
-        f"{(~np.isclose(dot, dot_inverses)).sum()} another dot product. Theorem 2 stands all the "
-        "same: it is about any two permutations. What leaves both unchanged is a relabelling of the players.",
+        f"{(~same).sum()} of {same.size} pairs have inverses with a different Kendall distance, and "
+        f"{(~np.isclose(dot, dot_inverses)).sum()} with a different dot product. Theorem 2 is not affected, since it "
+        "is about any two permutations. Relabelling the players leaves both unchanged.",
     )
 
 
@@ -163,7 +163,7 @@ def _exhibit(d: int, paper: str) -> Exhibit:
         name=f"cayley-graph-{d}",
         title=TITLES[d],
         paper=paper,
-        compute=lambda context: edges(d),  # all of it: no preset makes it smaller
+        compute=lambda context: edges(d),  # the whole graph in every preset
         draw=partial(draw, d),
         interactive=partial(interactive, d),
         findings=partial(findings, d),

@@ -1,4 +1,4 @@
-"""Orthogonal spherical codes: the permutations of three right-angled axes, for four players (the paper's Figure 4)."""
+"""Orthogonal spherical codes: permutations from three orthogonal axes, for four players (the paper's Figure 4)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,14 @@ if TYPE_CHECKING:
 
 TITLE = "Orthogonal spherical codes: 6 permutations from 3 axes"
 DIRECTIONS = 3
-N_PAIRS = 6  # of four players
+N_PLAYER_PAIRS = 6  # pairs of the four players: the largest distance in the graph
 
 
 def compute(context: Context) -> DataFrame:
-    """Points of random orthonormal bases and their negatives, a row each: basis, direction, sign, x, y, z, ordering."""
+    """Points of random orthonormal bases and their negatives, one row each.
+
+    Columns: basis, direction, sign, x, y, z, ordering.
+    """
     from pandas import DataFrame
 
     rng = np.random.default_rng(SEED)
@@ -58,7 +61,7 @@ def compute(context: Context) -> DataFrame:
 
 
 def _axes(table: DataFrame) -> list[tuple[Floats, Floats, list[str]]]:
-    """Points, their vertices and labels for each axis of the first basis."""
+    """For each axis of the first basis its two points, with their vertices and labels."""
     first = table[table["basis"] == 0]
     return [
         (group[["x", "y", "z"]].to_numpy(), vertices_of(orderings_of(group["ordering"])), list(group["ordering"]))
@@ -67,12 +70,12 @@ def _axes(table: DataFrame) -> list[tuple[Floats, Floats, list[str]]]:
 
 
 def _frame() -> list[Floats]:
-    """The Cayley graph behind the points; like the axes of a plot it holds no measurement."""
+    """Edges of the Cayley graph, which is drawn for orientation and, like the axes of a plot, is not in the table."""
     return list(edges(4)[["x", "y", "z"]].to_numpy().reshape(-1, 2, 3))
 
 
 def draw(table: DataFrame, note: str) -> Figure:
-    """The first basis: its axes, where they meet the sphere, and the orderings nearest to these points."""
+    """Draw the first basis: its axes, their points on the sphere, and the orderings nearest to these points."""
     figure = new_figure(TITLE, note, size=(5.5, 6.0))
     ax = figure.subplots()
     prepare(ax)
@@ -95,11 +98,11 @@ def draw(table: DataFrame, note: str) -> Figure:
 
 
 def interactive(table: DataFrame) -> str:
-    """The first basis, to be turned."""
+    """The first basis as an interactive figure."""
     traces = [scene.lines(_frame(), GREY, "Cayley graph", 2)]
     for number, (colour, (points, vertices, labels)) in enumerate(zip(SERIES, _axes(table), strict=False), start=1):
-        ways = [points, *(np.stack(pair) for pair in zip(points, vertices, strict=True))]
-        traces.append(scene.lines(ways, colour, f"axis {number}", 5))
+        segments = [points, *(np.stack(ends) for ends in zip(points, vertices, strict=True))]
+        traces.append(scene.lines(segments, colour, f"axis {number}", 5))
         traces.append(
             scene.dots(vertices, colour, f"orderings of axis {number}", [short(label) for label in labels], size=7)
         )
@@ -107,7 +110,7 @@ def interactive(table: DataFrame) -> str:
 
 
 def _distances(table: DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Graph distances between orderings of different axes, one of each pair of opposites, and between opposites."""
+    """Graph distances between the orderings of different axes (positive directions only), and between opposites."""
     plus = table[table["sign"] == 1]["ordering"]
     minus = table[table["sign"] == -1]["ordering"]
     forward = orderings_of(plus).reshape(-1, DIRECTIONS, 4)
@@ -117,23 +120,23 @@ def _distances(table: DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def findings(table: DataFrame) -> list[Finding]:
-    """Distances in all bases of the table."""
+    """Judge the distances in all bases of the table."""
     between, opposite = _distances(table)
-    counts = np.bincount(between, minlength=N_PAIRS + 1)
-    largest = np.abs(1 - 2 * between / N_PAIRS).max()
+    counts = np.bincount(between, minlength=N_PLAYER_PAIRS + 1)
+    largest = np.abs(1 - 2 * between / N_PLAYER_PAIRS).max()
     shares = ", ".join(f"{k}: {count / len(between):.1%}" for k, count in enumerate(counts) if count)
     return [
         Finding(
             "Permutations from orthogonal vectors are separated in the graph: |K_τ| ≤ 1/2 + ε with a small ε (d = 4).",
             "holds" if largest <= 0.5 else "holds in part" if counts[0] == 0 else "does not hold",
             f"|K_τ| reaches {largest:.2f} in {table['basis'].nunique()} random bases, so ε is "
-            f"{max(0, largest - 0.5):.2f} for so few players. Distances in the graph and their shares: {shares}; "
-            "0 would be the same permutation twice, 1 are neighbours.",
+            f"{max(0, largest - 0.5):.2f} for four players. Shares of the distances in the graph: {shares}; "
+            "a distance of 0 would mean equal permutations, and 1 means neighbours.",
         ),
         Finding(
             "A vector and its negative give a permutation and its reverse (d = 4).",
-            "holds" if (opposite == N_PAIRS).all() else "does not hold",
-            f"{(opposite == N_PAIRS).sum()} of {len(opposite)} pairs are {N_PAIRS} swaps apart",
+            "holds" if (opposite == N_PLAYER_PAIRS).all() else "does not hold",
+            f"{(opposite == N_PLAYER_PAIRS).sum()} of {len(opposite)} pairs are {N_PLAYER_PAIRS} swaps apart",
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""Dot products on the sphere and Kendall's correlation, for fifteen players (the paper's Figure 6 and Theorem 2)."""
+"""Dot product on the sphere and Kendall correlation, for fifteen players (the paper's Figure 6 and Theorem 2)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 TITLE = "Kendall correlation and dot product on the sphere, d = 15"
 D = 15
-TOLERANCE = 1e-9  # at K = ±1 the limits meet, and rounding decides
-BINS = 12  # of the angle
-PRINTED = 1 - 2 ** (-2 / 3)  # the paper's K of its example
+TOLERANCE = 1e-9  # at K = ±1 the two limits coincide, so rounding matters
+N_BINS = 12  # of the angle
+PRINTED_KENDALL = 1 - 2 ** (-2 / 3)  # the correlation that the paper gives for its example
 
 
 def compute(context: Context) -> DataFrame:
     """Pairs of permutations: source, angle between the two points (if any), kendall, dot of the vertices.
 
-    Two sources: "angle" are the permutations nearest to two random points at an angle drawn uniformly from 0 to π,
-    because independent points would nearly all be at right angles; "prefix" is the identity with its first k players
-    reversed, k = 1 .. d, the paper's example of a permutation far from the usual relation.
+    There are two sources. "angle": the permutations nearest to two random points at an angle that is uniform between 0
+    and π, since independent points would nearly all be at right angles. "prefix": the identity and the identity with
+    its first k players reversed, k = 1 .. d, the paper's example of a deviation from the usual relation.
     """
     from pandas import DataFrame, concat
 
@@ -46,7 +46,7 @@ def compute(context: Context) -> DataFrame:
 
 
 def points_at_angles(rng: np.random.Generator, angles: Floats) -> tuple[Floats, Floats]:
-    """Pairs of points of 𝕊^{d−2} at the given angles, otherwise uniform: (n, d−1) each."""
+    """Draw pairs of points of 𝕊^{d−2} at the given angles, otherwise uniform: (n, d−1) each."""
     x, y = rng.standard_normal((2, len(angles), D - 1))
     x /= np.linalg.norm(x, axis=1, keepdims=True)
     y -= (x * y).sum(axis=1, keepdims=True) * x
@@ -56,7 +56,7 @@ def points_at_angles(rng: np.random.Generator, angles: Floats) -> tuple[Floats, 
 
 def compare(a: Orderings, b: Orderings) -> tuple[Floats, Floats]:
     """Kendall correlation and dot product of a_i and b_i, row by row: (n,) and (n,)."""
-    # Both are unchanged when players are relabelled so that a_i becomes the identity.
+    # Relabelling the players so that a_i becomes the identity changes neither.
     relabelled = np.take_along_axis(ranks_of(a), b, axis=1)
     identity = np.arange(a.shape[1])[None]
     return Kendall().gram(identity, relabelled)[0], permutohedron(relabelled) @ permutohedron(identity)[0]
@@ -68,22 +68,23 @@ def prefix_reversed(d: int) -> Orderings:
 
 
 def counted_bounds(d: int) -> tuple[Floats, Floats, Floats]:
-    """The limits of the theorem's proof before it lets d grow: kendall, lower, upper, for every number of inversions.
+    """Limits from the proof of the theorem before d → ∞: kendall, lower, upper, for every number of inversions.
 
-    Each inversion of a pair {a, b} costs |a − b|, and no pair is inverted twice: at most the k dearest, at least the k
-    cheapest. These limits hold for every permutation of d players, without an O(1/d).
+    Each inversion of two players {a, b} costs |a − b|, and no two players are inverted twice, so k inversions cost at
+    most as much as the k most expensive ones and at least as much as the k cheapest ones. These limits hold for every
+    permutation of d players, without an O(1/d) term.
     """
     costs = np.sort(np.concatenate([np.full(d - w, w) for w in range(1, d)]))
     scale = 12 / (d * (d * d - 1))
-    cheapest, dearest = (np.concatenate([[0], np.cumsum(c)]) for c in (costs, costs[::-1]))
-    kendall = 1 - 2 * np.arange(len(cheapest)) / len(costs)
-    return kendall, 1 - scale * dearest, 1 - scale * cheapest
+    least, most = (np.concatenate([[0], np.cumsum(c)]) for c in (costs, costs[::-1]))
+    kendall = 1 - 2 * np.arange(len(least)) / len(costs)
+    return kendall, 1 - scale * most, 1 - scale * least
 
 
 def daniels_bounds(kendall: ArrayLike, d: int) -> tuple[Floats, Floats]:
-    """Daniels' limits (1950) of Spearman's correlation ρ, which is the dot product, for any d > 2.
+    """Limits of Daniels (1950) on Spearman's correlation ρ, which is the dot product, for any d > 2.
 
-    −1 ≤ (3d K − 2(d+1) ρ) / (d−2) ≤ 1. Some texts print d+2 for d, which K = ρ = 1 contradicts.
+    −1 ≤ (3d K − 2(d+1) ρ) / (d−2) ≤ 1. Some texts print d+2 instead of d, which K = ρ = 1 contradicts.
     """
     k = np.asarray(kendall, dtype=np.float64)
     middle, half = 3 * d / (2 * (d + 1)) * k, (d - 2) / (2 * (d + 1))
@@ -91,18 +92,18 @@ def daniels_bounds(kendall: ArrayLike, d: int) -> tuple[Floats, Floats]:
 
 
 def inside(dot: Floats, limits: tuple[Floats, Floats]) -> NDArray[np.bool_]:
-    """Which dot products are within their lower and upper limits."""
+    """Whether each dot product is within its lower and upper limits."""
     lower, upper = limits
     return np.asarray((lower - TOLERANCE <= dot) & (dot <= upper + TOLERANCE))
 
 
 def _share_inside(table: DataFrame) -> float:
-    """Share of the pairs within the limits of Theorem 2, taken without its O(1/d)."""
+    """Share of the pairs within the limits of Theorem 2 without its O(1/d) term."""
     return float(inside(table["dot"].to_numpy(), dot_product_bounds(table["kendall"].to_numpy())).mean())
 
 
 def draw(table: DataFrame, note: str) -> Figure:
-    """Every pair as a dot between the limits of Theorem 2."""
+    """Draw every pair as a dot, and the limits of Theorem 2."""
     figure = new_figure(TITLE, note, size=(5.8, 5.7))
     ax = figure.subplots()
     k = np.linspace(-1, 1, 401)
@@ -111,10 +112,10 @@ def draw(table: DataFrame, note: str) -> Figure:
     ax.plot(k, lower, color=BLUE, linewidth=2, label="limits of Theorem 2")
     ax.plot(k, upper, color=BLUE, linewidth=2)
     for number, line in enumerate(daniels_bounds(k, D)):
-        # Only where they are narrower than the theorem's.
-        narrower = np.where((lower < line) & (line < upper), line, np.nan)
+        # Only where they are tighter than those of the theorem.
+        tighter = np.where((lower < line) & (line < upper), line, np.nan)
         name = "" if number else "Daniels (1950)"
-        ax.plot(k, narrower, color=GREEN, linewidth=1.6, linestyle="--", label=name)
+        ax.plot(k, tighter, color=GREEN, linewidth=1.6, linestyle="--", label=name)
     points = table[table["source"] == "angle"]
     ax.scatter(
         points["kendall"], points["dot"], s=5, color=DARK, alpha=0.35, linewidths=0, rasterized=True, label="pairs"
@@ -135,7 +136,7 @@ def draw(table: DataFrame, note: str) -> Figure:
 
 
 def findings(table: DataFrame) -> list[Finding]:
-    """The theorem, its consequence, and what the text says around it."""
+    """Judge the theorem, its consequence, and further statements of the text."""
     return [_theorem(table), _right_angles(table), _linear(table), _example(table), _best_possible(table)]
 
 
@@ -144,11 +145,11 @@ def _theorem(table: DataFrame) -> Finding:
     kendall, lower, upper = counted_bounds(D)
     limits = dot_product_bounds(kendall)
     always = inside(lower, limits).all() and inside(upper, limits).all()
-    proof = "; by the proof's own count they hold for every pair of permutations" if always else ""
+    proof = "; by the counting argument of the proof, so are all pairs of permutations" if always else ""
     return Finding(
         "Theorem 2 bounds the dot product by the Kendall correlation, up to O(1/d) (d = 15).",
         "holds" if share == 1 else "does not hold",
-        f"{share:.2%} of {len(table):,} pairs are inside the limits taken without the O(1/d){proof}",
+        f"{share:.2%} of {len(table):,} pairs are within the limits without the O(1/d) term{proof}",
     )
 
 
@@ -165,18 +166,18 @@ def _right_angles(table: DataFrame) -> Finding:
 def _linear(table: DataFrame) -> Finding:
     points = table[table["source"] == "angle"]
     expected = 1 - 2 * points["angle"] / np.pi
-    rest = (points["kendall"] - expected).to_numpy()
-    bins = np.minimum((points["angle"] / np.pi * BINS).astype(int), BINS - 1)
-    means = np.array([rest[bins == i].mean() for i in range(BINS)])
-    errors = np.array([rest[bins == i].std() / np.sqrt((bins == i).sum()) for i in range(BINS)])
-    spread = float(np.sqrt((rest**2).mean()))
+    residuals = (points["kendall"] - expected).to_numpy()
+    bins = np.minimum((points["angle"] / np.pi * N_BINS).astype(int), N_BINS - 1)
+    means = np.array([residuals[bins == i].mean() for i in range(N_BINS)])
+    errors = np.array([residuals[bins == i].std() / np.sqrt((bins == i).sum()) for i in range(N_BINS)])
+    spread = float(np.sqrt((residuals**2).mean()))
     # On average the relation is exact: a random hyperplane separates two points at angle θ with probability θ/π.
     return Finding(
         "K_τ of the nearest permutations falls linearly with the angle, aside from quantisation error (d = 15).",
         "holds in part" if (np.abs(means) < 4 * errors).all() else "does not hold",
-        f"on average it is 1 − 2θ/π (largest deviation in {BINS} bins of θ: {np.abs(means).max():.4f}), but single "
-        f"pairs scatter around that with a standard deviation of {spread:.3f}, and a step of K_τ is "
-        f"{4 / (D * (D - 1)):.3f}",
+        f"on average it is 1 − 2θ/π (largest deviation in {N_BINS} bins of θ: {np.abs(means).max():.4f}), but "
+        f"individual pairs scatter around it with a standard deviation of {spread:.3f}, whereas the quantisation step "
+        f"of K_τ is {4 / (D * (D - 1)):.3f}",
     )
 
 
@@ -188,21 +189,21 @@ def _example(table: DataFrame) -> Finding:
     exact = 1 - 2 * k * (k - 1) / (large * (large - 1))
     return Finding(
         "Reversing the first d·2^(−1/3) players gives a dot product near 0 and K_τ ≈ 1 − 2^(−2/3) ≈ 0.37.",
-        "holds" if abs(exact - PRINTED) < 0.01 else "does not hold",
+        "holds" if abs(exact - PRINTED_KENDALL) < 0.01 else "does not hold",
         f"K_τ is {nearest['kendall']:.3f} at d = 15 (dot product {nearest['dot']:.3f}) and {exact:.3f} at "
-        f"d = {large:,}. d²·2^(−5/3) inversions are a share of 2^(−2/3) of the pairs, so K_τ → 1 − 2·2^(−2/3) = "
-        f"{limit:.3f}: the paper leaves out a factor of 2.",
+        f"d = {large:,}. d²·2^(−5/3) inversions are a share of 2^(−2/3) of the pairs of players, so "
+        f"K_τ → 1 − 2·2^(−2/3) = {limit:.3f}: the paper omits a factor of 2.",
     )
 
 
 def _best_possible(table: DataFrame) -> Finding:
-    keeps = inside(table["dot"].to_numpy(), daniels_bounds(table["kendall"].to_numpy(), D)).mean()
+    satisfied = inside(table["dot"].to_numpy(), daniels_bounds(table["kendall"].to_numpy(), D)).mean()
     at_zero = (D - 2) / (3 * D)
     return Finding(
         "It is not known whether the limits of Theorem 2 are the best possible.",
-        "does not hold" if keeps == 1 else "holds",
-        f"Daniels' inequality of 1950 is narrower around the middle: at a dot product of 0 it gives |K_τ| ≤ "
-        f"{at_zero:.3f} for d = 15 and 1/3 for large d instead of 1/2. {keeps:.2%} of the pairs keep to it.",
+        "does not hold" if satisfied == 1 else "holds",
+        f"Daniels' inequality of 1950 is tighter around 0: at a dot product of 0 it gives |K_τ| ≤ {at_zero:.3f} for "
+        f"d = 15 and 1/3 for large d, instead of 1/2. {satisfied:.2%} of the pairs satisfy it.",
     )
 
 

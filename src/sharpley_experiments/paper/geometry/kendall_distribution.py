@@ -1,4 +1,4 @@
-"""How alike permutations from orthogonal and from random vectors are, for ten players (the paper's Figure 5)."""
+"""How similar permutations from orthogonal and from random vectors are, for ten players (the paper's Figure 5)."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 TITLE = "Kendall correlation of pairs of permutations, d = 10"
 D = 10
-BLOCK = 2 * (D - 1)
-N_VALUES = D * (D - 1) // 2 + 1  # values that K can take
-WIDTH = 2 / (N_VALUES - 1)  # between two of them; also the bandwidth of the density: narrower ones show the steps
+BLOCK = 2 * (D - 1)  # orderings
+N_VALUES = D * (D - 1) // 2 + 1  # number of values that K can have
+STEP = 2 / (N_VALUES - 1)  # between two of them; also the bandwidth of the density, since narrower ones show steps
 
-EPSILON = 0.1  # what "a small constant quantisation error" is taken to be
+MAX_EPSILON = 0.1  # our reading of "a small constant quantisation error"
 
 
 def compute(context: Context) -> DataFrame:
-    """Numbers of pairs: sample ("orthogonal" or "random"), relation of the two vectors, kendall, pairs.
+    """Count pairs of orderings: sample ("orthogonal" or "random"), relation of the two vectors, kendall, pairs.
 
-    Pairs are taken within blocks of 2(d−1) orderings, for both samples. Equal orderings are left out, as in the paper.
+    Pairs are formed within blocks of 2(d−1) orderings in both samples. Equal orderings are omitted, as in the paper.
     """
     from pandas import DataFrame
 
@@ -40,12 +40,12 @@ def compute(context: Context) -> DataFrame:
     rows = []
     for sample, sampler in (("orthogonal", Orthogonal(D, rng=SEED)), ("random", MonteCarlo(D, rng=SEED))):
         for relation, counts in _counts(sampler, blocks, sample).items():
-            rows += [(sample, relation, 1 - WIDTH * i, n) for i, n in enumerate(counts.tolist()) if n and i]
+            rows += [(sample, relation, 1 - STEP * i, n) for i, n in enumerate(counts.tolist()) if n and i]
     return DataFrame(rows, columns=["sample", "relation", "kendall", "pairs"])
 
 
 def _counts(sampler: Sampler, blocks: int, sample: str) -> dict[str, NDArray[np.int64]]:
-    """Pairs by number of discordances, (46,), for each relation."""
+    """Numbers of pairs of orderings by number of discordant players, (46,), for each relation."""
     first, second = np.triu_indices(BLOCK, 1)
     # Orthogonal samples come in pairs of a vector and its negative: 0 and 1, 2 and 3, ...
     opposite = (first // 2 == second // 2) if sample == "orthogonal" else np.zeros(len(first), dtype=bool)
@@ -53,21 +53,21 @@ def _counts(sampler: Sampler, blocks: int, sample: str) -> dict[str, NDArray[np.
     counts = {name: np.zeros(N_VALUES, dtype=np.int64) for name, use in groups.items() if use.any()}
     for _ in range(blocks):
         values = Kendall().gram(sampler.random(BLOCK))[first, second]
-        discordant = np.rint((1 - values) / WIDTH).astype(np.int64)
+        discordant = np.rint((1 - values) / STEP).astype(np.int64)
         for name in counts:
             counts[name] += np.bincount(discordant[groups[name]], minlength=N_VALUES)
     return counts
 
 
 def density(table: DataFrame, at: Floats) -> Floats:
-    """Gaussian kernel density of the correlations in a table, (n,)."""
+    """Gaussian kernel density of the correlations in a table at (n,) points."""
     values, weights = table["kendall"].to_numpy(), table["pairs"].to_numpy()
-    bumps = np.exp(-0.5 * ((at[:, None] - values) / WIDTH) ** 2) / (WIDTH * np.sqrt(2 * np.pi))
+    bumps = np.exp(-0.5 * ((at[:, None] - values) / STEP) ** 2) / (STEP * np.sqrt(2 * np.pi))
     return np.asarray(bumps @ (weights / weights.sum()))
 
 
 def draw(table: DataFrame, note: str) -> Figure:
-    """Densities of both samples, with the limits ±1/2 of the paper's Theorem 2 for orthogonal vectors."""
+    """Draw the densities of both samples, with the limits ±1/2 of the paper's Theorem 2 for orthogonal vectors."""
     figure = new_figure(TITLE, note)
     ax = figure.subplots()
     at = np.linspace(-1.2, 1.2, 601)
@@ -99,21 +99,21 @@ def draw(table: DataFrame, note: str) -> Figure:
 
 
 def _moments(part: DataFrame) -> tuple[float, float, float, float]:
-    """Mean, standard deviation, smallest and largest correlation."""
+    """Mean, standard deviation, minimum and maximum of the correlations."""
     values, weights = part["kendall"].to_numpy(), part["pairs"].to_numpy()
     mean = float(np.average(values, weights=weights))
     return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights))), values.min(), values.max()
 
 
 def findings(table: DataFrame) -> list[Finding]:
-    """Means, spreads and extremes."""
+    """Judge means, standard deviations and extremes."""
     by_relation = {str(name): part for name, part in table.groupby("relation")}
     orthogonal = by_relation["orthogonal"]
     mean, spread, low, high = _moments(orthogonal)
     _, random_spread, _, random_high = _moments(by_relation["random"])
     opposite = by_relation["opposite"]["kendall"].to_numpy()
     random = by_relation["random"]
-    similar = random.loc[random["kendall"] > high + WIDTH / 2, "pairs"].sum() / random["pairs"].sum()
+    similar = random.loc[random["kendall"] > high + STEP / 2, "pairs"].sum() / random["pairs"].sum()
     reach = max(-low, high)
     beyond = orthogonal.loc[orthogonal["kendall"].abs() > 0.5, "pairs"].sum() / orthogonal["pairs"].sum()
     return [
@@ -126,13 +126,13 @@ def findings(table: DataFrame) -> list[Finding]:
         Finding(
             "Orthogonal samples do not generate highly similar permutations (d = 10).",
             "holds" if high < random_high else "does not hold",
-            f"largest K_τ {high:.3f} against {random_high:.3f}; {similar:.2%} of the random pairs are more alike",
+            f"largest K_τ {high:.3f} against {random_high:.3f}; {similar:.2%} of the random pairs are more similar",
         ),
         Finding(
             "|K_τ| ≤ 1/2 + ε between permutations from orthogonal vectors (d = 10).",
-            "holds" if reach <= 0.5 + EPSILON else "does not hold",
-            f"largest |K_τ| {reach:.3f} of {orthogonal['pairs'].sum():,} pairs, of which {beyond:.4%} are beyond 1/2; "
-            f"K_τ moves in steps of {WIDTH:.3f}",
+            "holds" if reach <= 0.5 + MAX_EPSILON else "does not hold",
+            f"largest |K_τ| {reach:.3f} among {orthogonal['pairs'].sum():,} pairs, {beyond:.4%} of which exceed 1/2; "
+            f"K_τ has steps of {STEP:.3f}",
         ),
         Finding(
             "Pairs of a vector and its antipode are at K_τ = −1 (d = 10).",
@@ -145,8 +145,8 @@ def findings(table: DataFrame) -> list[Finding]:
 DISTRIBUTION = Exhibit(
     name="kendall-distribution",
     title=TITLE,
-    paper="Density of the Kendall correlation of distinct permutations from orthogonal vectors against random ones: "
-    "tight around 0, a peak at −1 for antipodes, and no highly similar pairs.",
+    paper="Density of the Kendall correlation of distinct permutations from orthogonal and from random vectors: with "
+    "orthogonal vectors, tight around 0, a peak at −1 for antipodes, and no highly similar pairs.",
     compute=compute,
     draw=draw,
     findings=findings,

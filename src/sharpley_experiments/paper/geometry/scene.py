@@ -1,4 +1,4 @@
-"""The sphere as a fragment of a page that can be turned with the mouse; the page adds plotly.js itself."""
+"""Interactive figures of the sphere as HTML fragments that can be rotated; the page adds plotly.js itself."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ from sharpley_experiments.common.style import DARK
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LIGHTING = {"ambient": 0.92, "diffuse": 0.1, "specular": 0.0}  # nearly flat: dots matter, not the ball
+LIGHTING = {
+    "ambient": 0.92,
+    "diffuse": 0.1,
+    "specular": 0.0,
+}  # nearly flat: the dots matter, not the ball
 VIEWER = np.array([0.78, 0.51, 0.36])
 
 
 def require_plotly() -> Any:
-    """``plotly.graph_objects``; without plotly say what to install."""
+    """Return ``plotly.graph_objects``; if plotly is missing, the error says what to install."""
     try:
         return import_module("plotly.graph_objects")
     except ImportError as error:
-        raise ImportError("pictures that can be turned need plotly: pip install 'sharpley[experiments]'") from error
+        raise ImportError("interactive figures need plotly: pip install 'sharpley[experiments]'") from error
 
 
 def fragment(name: str, traces: Sequence[Any], distance: float = 1.5) -> str:
-    """A ``<div>`` with its script, without plotly.js: the same text for the same traces."""
+    """Return a ``<div>`` with its script, without plotly.js; the same traces give the same text."""
     x, y, z = (distance * VIEWER).tolist()
     hidden = {"visible": False}
     figure = require_plotly().Figure(list(traces))
@@ -39,7 +43,7 @@ def fragment(name: str, traces: Sequence[Any], distance: float = 1.5) -> str:
         height=560,
         template="none",
     )
-    # A name of its own instead of plotly's random one: pages can be compared between runs.
+    # A fixed name instead of the random one of plotly, so that the pages of two runs can be compared.
     text: str = figure.to_html(
         full_html=False, include_plotlyjs=False, div_id=f"sharpley-{name}", config={"displaylogo": False}
     )
@@ -47,7 +51,7 @@ def fragment(name: str, traces: Sequence[Any], distance: float = 1.5) -> str:
 
 
 def ball(radius: float = 0.985) -> Any:
-    """An opaque sphere just below the unit sphere, so that what lies behind is hidden."""
+    """An opaque sphere slightly smaller than the unit sphere, which hides everything behind it."""
     polar, around = np.meshgrid(np.linspace(0, np.pi, 31), np.linspace(0, 2 * np.pi, 61))
     points = radius * np.array([np.sin(polar) * np.cos(around), np.sin(polar) * np.sin(around), np.cos(polar)])
     return require_plotly().Surface(
@@ -62,8 +66,8 @@ def ball(radius: float = 0.985) -> Any:
 
 
 def lines(pieces: Sequence[Floats], colour: str, name: str, width: float = 5) -> Any:
-    """Several lines as one entry of the legend; each piece is (n, 3)."""
-    gap = np.full((1, 3), np.nan)  # where a line ends and the next begins
+    """Several lines with one entry in the legend; each piece is (n, 3)."""
+    gap = np.full((1, 3), np.nan)  # between two lines
     points = np.concatenate([part for piece in pieces for part in (piece, gap)])
     return require_plotly().Scatter3d(
         x=points[:, 0],
@@ -77,7 +81,7 @@ def lines(pieces: Sequence[Floats], colour: str, name: str, width: float = 5) ->
 
 
 def dots(points: Floats, colour: str, name: str, labels: Sequence[str] | None = None, size: float = 5) -> Any:
-    """Points, with or without labels above them."""
+    """Points, optionally with labels above them."""
     return require_plotly().Scatter3d(
         x=points[:, 0],
         y=points[:, 1],
@@ -93,7 +97,7 @@ def dots(points: Floats, colour: str, name: str, labels: Sequence[str] | None = 
 
 
 def texts(points: Floats, labels: Sequence[str]) -> Any:
-    """Labels alone: on a ball they must float above it, or it cuts them off."""
+    """Labels without points. They must lie above the surface of a ball, or it hides parts of them."""
     return require_plotly().Scatter3d(
         x=points[:, 0],
         y=points[:, 1],
@@ -107,11 +111,11 @@ def texts(points: Floats, labels: Sequence[str]) -> Any:
 
 
 def patches(cells: Sequence[tuple[Floats, Floats]], colour: str, name: str, rings: int = 5) -> Any:
-    """Pieces of the sphere, each given by a point inside and its closed border (m, 3), as one entry of the legend."""
+    """Patches of the sphere with one entry in the legend, each given by a point inside and its closed border (m, 3)."""
     points, triangles, offset = [], [], 0
     for site, border in cells:
         share = np.linspace(0, 1, rings + 1)[:, None, None]
-        grid = (1 - share) * site + share * border  # rings from the site to the border, lifted to the sphere below
+        grid = (1 - share) * site + share * border  # rings from the site to the border, to be projected to the sphere
         points.append((grid / np.linalg.norm(grid, axis=2, keepdims=True)).reshape(-1, 3))
         index = offset + np.arange(grid.shape[0] * len(border)).reshape(grid.shape[:2])
         inner, outer = (
@@ -120,7 +124,7 @@ def patches(cells: Sequence[tuple[Floats, Floats]], colour: str, name: str, ring
         )  # the border is closed: its last point is its first
         triangles += [np.stack([inner, outer, outer + 1], axis=1), np.stack([inner, outer + 1, inner + 1], axis=1)]
         offset += index.size
-    x, y, z = np.concatenate(points).T.astype(np.float32)  # half the page
+    x, y, z = np.concatenate(points).T.astype(np.float32)  # halves the size of the page
     i, j, k = np.concatenate(triangles).T.astype(np.int32)
     return require_plotly().Mesh3d(
         x=x, y=y, z=z, i=i, j=j, k=k, color=colour, name=name, hoverinfo="skip", showlegend=True, lighting=LIGHTING

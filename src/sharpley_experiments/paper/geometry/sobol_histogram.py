@@ -25,7 +25,7 @@ SAMPLERS = {"Sobol'": Sobol, "random": MonteCarlo}
 
 
 def compute(context: Context) -> DataFrame:
-    """Counts of all 24 permutations in several scramblings and in random samples: sample, trial, ordering, count."""
+    """Count all 24 permutations in several scramblings and in random samples: sample, trial, ordering, count."""
     from pandas import DataFrame, concat
 
     everything = all_orderings(D)
@@ -39,14 +39,14 @@ def compute(context: Context) -> DataFrame:
 
 
 def _counts(orderings: Orderings) -> NDArray[np.int64]:
-    """How often each of the 24 orderings occurs, in lexicographic order."""
-    places = D ** np.arange(D)[::-1]  # read as numbers, orderings sort as they are listed
+    """Number of occurrences of each of the 24 orderings, in lexicographic order."""
+    places = D ** np.arange(D)[::-1]  # as numbers in base d, orderings have the same order as in the list
     index = np.searchsorted(all_orderings(D) @ places, orderings @ places)
     return np.bincount(index, minlength=24)
 
 
 def draw(table: DataFrame, note: str) -> Figure:
-    """Counts of the first scrambling, with a band in which 95% of the counts of random samples lie."""
+    """Draw the counts of the first scrambling, with a band that contains 95% of the counts of random samples."""
     from scipy.stats import binom
 
     first = table[table["trial"] == 0]
@@ -74,14 +74,14 @@ def draw(table: DataFrame, note: str) -> Figure:
 
 
 def chi_squares(table: DataFrame, sample: str) -> Floats:
-    """χ² of each trial against equal counts, (trials,)."""
+    """χ² of each trial for the hypothesis of equal probabilities, (trials,)."""
     counts = table[table["sample"] == sample].pivot(index="trial", columns="ordering", values="count").to_numpy()
     expected = counts.sum(axis=1, keepdims=True) / counts.shape[1]
     return np.asarray(((counts - expected) ** 2 / expected).sum(axis=1))
 
 
 def findings(table: DataFrame) -> list[Finding]:
-    """χ² of every trial, and of all scramblings together."""
+    """Compare χ² of Sobol' and of random samples."""
     sobol, random = chi_squares(table, "Sobol'"), chi_squares(table, "random")
     counts = table[table["sample"] == "Sobol'"]["count"]
     even = sobol.max() < random.min()
@@ -89,9 +89,9 @@ def findings(table: DataFrame) -> list[Finding]:
         Finding(
             "1000 Sobol' permutations of four players are clearly uniform.",
             "holds" if even else "does not hold",
-            f"χ² {sobol.mean():.1f} (largest {sobol.max():.1f} of {len(sobol)} scramblings), far below the "
-            f"{random.mean():.1f} of random samples, which 23 degrees of freedom expect; counts between "
-            f"{counts.min()} and {counts.max()} where {counts.mean():.1f} is even",
+            f"mean χ² {sobol.mean():.1f} (at most {sobol.max():.1f} in {len(sobol)} scramblings), far below the "
+            f"{random.mean():.1f} of random samples (expected: 23, the degrees of freedom); counts are between "
+            f"{counts.min()} and {counts.max()}, and equal counts would be {counts.mean():.1f}",
         )
     ]
 

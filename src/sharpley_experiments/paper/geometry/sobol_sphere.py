@@ -24,7 +24,7 @@ COLOURS = {"Sobol'": BLUE, "random": ORANGE}
 
 
 def compute(context: Context) -> DataFrame:
-    """Points of several scramblings and of as many random samples: sample, trial, x, y, z."""
+    """Draw points of several scramblings and of as many random samples: sample, trial, x, y, z."""
     from pandas import DataFrame, concat
 
     parts = []
@@ -39,12 +39,12 @@ def compute(context: Context) -> DataFrame:
 def _sobol(rng: np.random.Generator) -> Floats:
     from scipy.stats import qmc
 
-    points = qmc.Sobol(2, scramble=True, rng=rng).random(256)  # a power of two: scipy warns of others
+    points = qmc.Sobol(2, scramble=True, rng=rng).random(256)  # a power of two, since scipy warns about other numbers
     return np.asarray(points[:N_POINTS])
 
 
 def draw(table: DataFrame, note: str) -> Figure:
-    """The first scrambling beside the first random sample."""
+    """Draw the first scrambling next to the first random sample."""
     figure = new_figure(TITLE, note, size=(8.0, 4.8))
     for ax, (sample, colour) in zip(figure.subplots(1, 2), COLOURS.items(), strict=True):
         prepare(ax)
@@ -64,7 +64,7 @@ def _first(table: DataFrame, sample: str) -> Floats:
 
 
 def interactive(table: DataFrame) -> str:
-    """Both samples on one sphere, to be turned and hidden by a click in the legend."""
+    """Both samples on one interactive sphere; a click in the legend hides one of them."""
     traces = [scene.dots(1.005 * _first(table, sample), colour, sample, size=4) for sample, colour in COLOURS.items()]
     return scene.fragment("sobol-sphere", [scene.ball(), *traces])
 
@@ -72,9 +72,9 @@ def interactive(table: DataFrame) -> str:
 def _measures(points: Floats) -> tuple[float, float]:
     """Spherical cap discrepancy in L2, and the smallest angle between two points.
 
-    The squared discrepancy is the mean of (share of points − share of area)² over all caps: centres uniform on the
-    sphere, heights uniform. By Stolarsky's theorem it is an eighth of what the mean distance between points, each with
-    itself included, lacks to 4/3, the mean of uniform points.
+    The squared discrepancy is the mean of (share of points − share of area)² over all caps, with centres uniform on the
+    sphere and uniform heights. By Stolarsky's theorem it is (4/3 − D̄) / 8, where D̄ is the mean distance between two
+    points, the distance 0 of each point from itself included, and 4/3 its value for uniform points.
     """
     dots = points @ points.T
     distances = np.sqrt(np.clip(2 - 2 * dots, 0, None))
@@ -84,7 +84,7 @@ def _measures(points: Floats) -> tuple[float, float]:
 
 
 def findings(table: DataFrame) -> list[Finding]:
-    """Evenness of all trials."""
+    """Compare the evenness of Sobol' and of random points over all trials."""
     measured = {
         str(sample): np.array([_measures(part[["x", "y", "z"]].to_numpy()) for _, part in group.groupby("trial")])
         for sample, group in table.groupby("sample")
@@ -97,8 +97,8 @@ def findings(table: DataFrame) -> list[Finding]:
             "Sobol' points are evenly distributed on the sphere (200 points, d = 4).",
             "holds" if better else "holds in part" if on_average else "does not hold",
             f"spherical cap discrepancy {sobol[:, 0].mean():.4f} against {random[:, 0].mean():.4f} for random points, "
-            f"means of {len(sobol)} trials{', lower in every one' if better else ''}; closest pair "
-            f"{np.rad2deg(sobol[:, 1].mean()):.2f}° against {np.rad2deg(random[:, 1].mean()):.2f}° apart",
+            f"means of {len(sobol)} trials{', lower in every one' if better else ''}; the closest "
+            f"points are {np.rad2deg(sobol[:, 1].mean()):.2f}° against {np.rad2deg(random[:, 1].mean()):.2f}° apart",
         )
     ]
 
@@ -106,8 +106,8 @@ def findings(table: DataFrame) -> list[Finding]:
 SPHERE = Exhibit(
     name="sobol-sphere",
     title=TITLE,
-    paper="200 points of a Sobol' sequence, taken to the sphere by inverse distribution functions of polar angles, "
-    "spread evenly over it.",
+    paper="200 points of a Sobol' sequence, mapped to the sphere by the inverse distribution functions of the polar "
+    "angles, are spread evenly over it.",
     compute=compute,
     draw=draw,
     interactive=interactive,

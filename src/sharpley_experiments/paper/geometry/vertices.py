@@ -12,7 +12,7 @@ from sharpley.permutations.sphere import hyperplane_basis, permutohedron
 
 
 def labels_of(orderings: Orderings) -> list[str]:
-    """Orderings as text, such as "2-0-1": unlike "201" it is still text when a table is read from CSV.
+    """Orderings as text, such as "2-0-1", which unlike "201" is still text when a table is read from CSV.
 
     Examples
     --------
@@ -23,15 +23,15 @@ def labels_of(orderings: Orderings) -> list[str]:
 
 
 def orderings_of(labels: Iterable[str]) -> Orderings:
-    """The inverse of ``labels_of``."""
+    """Orderings with these labels, the inverse of ``labels_of``."""
     return as_orderings([[int(player) for player in label.split("-")] for label in labels])
 
 
 def short(label: str) -> str:
-    """A label for a figure: "2-0-1" becomes "201"."""
+    """Shorten a label for a figure: "2-0-1" becomes "201"."""
     return label.replace("-", "")
 
 
 def vertices_of(orderings: Orderings) -> Floats:
-    """Vertices of the permutohedron in coordinates of their hyperplane: unit vectors, (n, d) -> (n, d−1)."""
+    """Vertices of the permutohedron in coordinates of their hyperplane, as unit vectors: (n, d) -> (n, d−1)."""
     return np.asarray(permutohedron(orderings) @ hyperplane_basis(orderings.shape[1]).T)

@@ -1,6 +1,6 @@
-"""Looking at the unit sphere: an orthographic camera, and what is drawn through it.
+"""Views of the unit sphere: an orthographic camera, and functions that draw what it sees.
 
-Matplotlib's own 3-D axes draw whole objects one over the other; here every point knows whether it is in front.
+The 3-D axes of matplotlib draw whole objects one over the other; here, every point has a depth of its own.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-RASTER = 900  # pixels across the sphere
-BACK = 0.28  # opacity of what lies behind
-LIGHT = (-0.4, 0.5, 0.77)  # towards the lamp: right, up, towards the viewer
+RASTER = 900  # number of pixels across the sphere
+BACK_OPACITY = 0.28  # of everything behind the horizon
+LIGHT = (-0.4, 0.5, 0.77)  # direction of the lamp: right, up, towards the viewer
 
 
 class Camera:
-    """Turns points so that the viewer looks along the third axis.
+    """Rotates points so that the third axis points towards the viewer.
 
     Parameters
     ----------
     azimuth, elevation : float
-        Of the viewer, in degrees.
+        Position of the viewer, in degrees.
     """
 
     def __init__(self, azimuth: float, elevation: float) -> None:
@@ -42,18 +42,18 @@ class Camera:
         )
 
     def see(self, points: Floats) -> Floats:
-        """Points as (right, up, towards the viewer), (n, 3) -> (n, 3)."""
+        """Coordinates of points as (right, up, towards the viewer), (n, 3) -> (n, 3)."""
         return np.asarray(points @ self.rotation.T)
 
     def surface(self) -> Floats:
-        """Points of the visible half of the sphere on a square raster, (p, p, 3); outside the disc its edge's."""
+        """Points of the visible half of the sphere on a square raster, (p, p, 3); outside the disc, depth is 0."""
         return np.asarray(_raster() @ self.rotation)
 
 
 CAMERA = Camera(azimuth=22, elevation=15)
-"""From here the 24 permutations of four players, front and back, are far apart in the picture."""
+"""In this view the 24 permutations of four players, both front and back, are well separated."""
 HORIZON = -0.36
-"""``CAMERA`` sees the middle of every hidden edge of that polytope behind this depth, and of every other before it."""
+"""``CAMERA`` sees the midpoints of the hidden edges of that polytope behind this depth, all others in front of it."""
 
 
 def _raster() -> Floats:
@@ -64,14 +64,14 @@ def _raster() -> Floats:
 
 
 def arc(start: Floats, end: Floats, n: int = 24) -> Floats:
-    """Points on the shorter great circle between two unit vectors, (n, 3)."""
+    """Points on the shorter arc of the great circle between two unit vectors, (n, 3)."""
     t = np.linspace(0, 1, n)[:, None]
     angle = np.arccos(np.clip(start @ end, -1, 1))
     return np.asarray((np.sin((1 - t) * angle) * start + np.sin(t * angle) * end) / np.sin(angle))
 
 
 def prepare(ax: Axes) -> None:
-    """Axes for a sphere: equal scales, no frame, room for labels."""
+    """Prepare axes for a sphere: equal scales, no frame, room for labels."""
     ax.set_aspect("equal")
     ax.set_xlim(-1.14, 1.14)
     ax.set_ylim(-1.14, 1.14)
@@ -79,7 +79,7 @@ def prepare(ax: Axes) -> None:
 
 
 def draw_ball(ax: Axes, colours: Floats | None = None) -> None:
-    """The sphere, lit from the upper left; ``colours`` (p, p, 3) paint the points of ``Camera.surface``."""
+    """Draw the sphere, lit from the upper left; ``colours`` (p, p, 3) are those of the points of ``Camera.surface``."""
     from matplotlib.patches import Circle
 
     light = 0.84 + 0.16 * np.clip(_raster() @ LIGHT, 0, 1)
@@ -91,9 +91,9 @@ def draw_ball(ax: Axes, colours: Floats | None = None) -> None:
 
 
 def draw_line(
-    ax: Axes, seen: Floats, colour: str, width: float = 1.6, *, back: float = BACK, horizon: float = 0.0
+    ax: Axes, seen: Floats, colour: str, width: float = 1.6, *, back: float = BACK_OPACITY, horizon: float = 0.0
 ) -> None:
-    """A line through seen points; pieces behind the horizon are faint and below all others."""
+    """Draw a line through points in camera coordinates; segments behind the horizon are faint and below all others."""
     middles = (seen[1:, 2] + seen[:-1, 2]) / 2
     for is_front in (False, True):
         use = (middles > horizon) == is_front
@@ -114,9 +114,16 @@ def draw_line(
 
 
 def draw_points(
-    ax: Axes, seen: Floats, colour: str, size: float = 22, *, back: float = BACK, horizon: float = 0.0, label: str = ""
+    ax: Axes,
+    seen: Floats,
+    colour: str,
+    size: float = 22,
+    *,
+    back: float = BACK_OPACITY,
+    horizon: float = 0.0,
+    label: str = "",
 ) -> None:
-    """Dots, faint where they are behind the horizon."""
+    """Draw dots, which are faint behind the horizon."""
     front = seen[:, 2] > horizon
     x, y = seen[:, 0], seen[:, 1]
     ax.scatter(x[~front], y[~front], s=0.7 * size, color=colour, alpha=back, linewidths=0, zorder=3)
@@ -126,10 +133,10 @@ def draw_points(
 def draw_labels(
     ax: Axes, seen: Floats, labels: Sequence[str], *, size: float = 8.5, outward: float = 0.07, horizon: float = 0.0
 ) -> None:
-    """Texts beside points, pushed away from the middle; those of points behind the horizon are faint."""
+    """Draw labels next to points, further from the centre; labels of points behind the horizon are faint."""
     for (x, y, depth), label in zip(seen, labels, strict=True):
         length = max(np.hypot(x, y), 1e-9)
-        place = (x + 1.6 * outward * x / length, y + outward * y / length)  # texts are wider than high
+        place = (x + 1.6 * outward * x / length, y + outward * y / length)  # text is wider than it is high
         ax.text(
             *place,
             label,

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TITLE = "Voronoi cells of the 24 orderings of 4 players"
-TINTS = ("#c6dff0", "#f9dcc8")  # of even and odd orderings: neighbours are never alike
+TINTS = ("#c6dff0", "#f9dcc8")  # of even and odd orderings, so that neighbours differ
 
 
 def compute(context: Context) -> DataFrame:
-    """Corners of the 24 cells in turn, a row each: ordering, area, corner, x, y, z."""
+    """Corners of the 24 cells in cyclic order, one row each: ordering, area, corner, x, y, z."""
     from pandas import DataFrame
     from scipy.spatial import SphericalVoronoi
 
@@ -46,17 +46,17 @@ def compute(context: Context) -> DataFrame:
 
 
 def _distinct(points: Floats) -> Floats:
-    """Corners without repetition: scipy has one for each three sites, and here four or six share a corner."""
+    """Corners without repetition: scipy lists a corner for every three sites, and here four or six sites share one."""
     return points[np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1) > 1e-6]
 
 
 def _cells(table: DataFrame) -> dict[str, Floats]:
-    """Corners of each cell in turn, (m, 3), by label."""
+    """Corners of each cell in cyclic order, (m, 3), by label."""
     return {str(label): group[["x", "y", "z"]].to_numpy() for label, group in table.groupby("ordering")}
 
 
 def _border(corners: Floats, n: int = 24) -> Floats:
-    """The border of a cell, along great circles of n points each, and closed."""
+    """The closed border of a cell: arcs of great circles with n points each."""
     nexts = np.roll(corners, -1, axis=0)
     return np.concatenate([arc(start, end, n) for start, end in zip(corners, nexts, strict=True)])
 
@@ -66,7 +66,7 @@ def _is_odd(orderings: Orderings) -> Orderings:
 
 
 def draw(table: DataFrame, note: str) -> Figure:
-    """The visible half of the sphere, painted by the nearest ordering; borders as computed by scipy."""
+    """Draw the visible half of the sphere, coloured by the nearest ordering; the borders are those of scipy."""
     from matplotlib.colors import to_rgb
 
     figure = new_figure(TITLE, note, size=(5.5, 6.0))
@@ -90,7 +90,7 @@ def draw(table: DataFrame, note: str) -> Figure:
 
 
 def interactive(table: DataFrame) -> str:
-    """The sphere with its cells, to be turned."""
+    """The sphere with its cells as an interactive figure."""
     cells = _cells(table)
     orderings = orderings_of(cells)
     sites = vertices_of(orderings)
@@ -108,7 +108,7 @@ def interactive(table: DataFrame) -> str:
 
 
 def findings(table: DataFrame) -> list[Finding]:
-    """The areas, as scipy computes them."""
+    """Judge the areas that scipy computes."""
     areas = table.groupby("ordering")["area"].first().to_numpy()
     equal = np.allclose(areas, 4 * np.pi / 24, rtol=1e-9)
     return [

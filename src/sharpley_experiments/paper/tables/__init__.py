@@ -1,6 +1,6 @@
 """The tables of the paper, by their names on the command line.
 
-Nothing heavy is loaded here: pandas, matplotlib and scipy come when a table is computed or drawn.
+Heavy libraries are not imported here: pandas, matplotlib and scipy are imported when a table is computed or drawn.
 """
 
 from __future__ import annotations

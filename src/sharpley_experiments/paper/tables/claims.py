@@ -1,4 +1,4 @@
-"""What the paper says of its Table 4 (Section 5.4), compared with trials."""
+"""The paper's claims about its Table 4 (Section 5.4), judged from trials."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from sharpley_experiments.paper.tables.printed import METHODS, discrepancies
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-GREEDY = ("herding", "sbq")
-SPHERE = ("orthogonal", "sobol")
-DESIGN = "design"  # not the paper's
-IMPRACTICAL = 60.0  # seconds
-TWOFOLD = 1.8, 2.2
+GREEDY_METHODS = ("herding", "sbq")
+SPHERE_METHODS = ("orthogonal", "sobol")
+DESIGN = "design"  # not in the paper
+IMPRACTICAL_SECONDS = 60.0
+TWOFOLD_RANGE = 1.8, 2.2
 
 
 def settings_of(table: DataFrame) -> Settings:
-    """Trials as arrays."""
+    """Discrepancies of a table as arrays."""
     settings: Settings = {}
     for (d, n, method), part in table.groupby(["d", "n", "method"], sort=False):
         settings.setdefault((int(d), int(n)), {})[str(method)] = part["discrepancy"].to_numpy()
@@ -31,7 +31,7 @@ def settings_of(table: DataFrame) -> Settings:
 
 
 def findings(table: DataFrame) -> list[Finding]:
-    """All claims whose settings are in the table."""
+    """Judge all claims whose settings are in the table."""
     settings = settings_of(table)
     low = {key: value for key, value in settings.items() if key[0] == 10}
     high = {key: value for key, value in settings.items() if key[0] == 200}
@@ -46,7 +46,7 @@ def findings(table: DataFrame) -> list[Finding]:
 
 
 def _numbers(settings: Settings) -> Finding:
-    """Both are means of trials, and the paper prints three decimals; four standard errors are allowed."""
+    """Compare means over trials, within rounding to the printed three decimals and four standard errors."""
     away, cells = [], 0
     for (d, n, method), (mean, std, _) in discrepancies().items():
         if (d, n) not in settings:
@@ -58,11 +58,11 @@ def _numbers(settings: Settings) -> Finding:
             away.append(f"{method} at d = {d}, n = {n} ({ours.mean():.4f}, printed {mean:.3f})")
     verdict: Verdict = "holds" if not away else "holds in part" if 2 * len(away) < cells else "does not hold"
     evidence = f"{cells - len(away)} of {cells} means agree within rounding and four standard errors"
-    return Finding("The mean discrepancies are those printed.", verdict, "; ".join([evidence, *away]))
+    return Finding("The mean discrepancies agree with the printed ones.", verdict, "; ".join([evidence, *away]))
 
 
 def _low(settings: Settings) -> Finding:
-    count = tally(settings, GREEDY, ("antithetic", *SPHERE))
+    count = tally(settings, GREEDY_METHODS, ("antithetic", *SPHERE_METHODS))
     claim = (
         "At low dimension (d = 10) herding and SBQ achieve significantly lower discrepancies than the other methods."
     )
@@ -70,12 +70,12 @@ def _low(settings: Settings) -> Finding:
 
 
 def _antithetic(settings: Settings) -> Finding:
-    """The paper's exception is a claim too: there the order is turned round."""
+    """The paper's exception is a claim too: there the order is reversed."""
     rest = {key: samples for key, samples in settings.items() if key != (200, 10)}
     counts = [tally(rest, METHODS[1:], ("antithetic",))]
     if (200, 10) in settings:
         exception = {(200, 10): settings[200, 10]}
-        counts += [tally(exception, SPHERE, ("antithetic",)), tally(exception, ("antithetic",), GREEDY)]
+        counts += [tally(exception, SPHERE_METHODS, ("antithetic",)), tally(exception, ("antithetic",), GREEDY_METHODS)]
     count = Tally.of(counts)
     claim = (
         "Antithetic samples have a higher discrepancy than all others, "
@@ -86,12 +86,12 @@ def _antithetic(settings: Settings) -> Finding:
 
 def _greedy(settings: Settings) -> Finding:
     count = tally(settings, ("sbq",), ("herding",))
-    claim = "SBQ optimises the discrepancy more aggressively than herding: it is lower."
-    return Finding(claim, count.verdict, f"{count} (the paper has no SBQ at n = 1000)")
+    claim = "SBQ optimises the discrepancy more aggressively than herding and reaches a lower one."
+    return Finding(claim, count.verdict, f"{count} (the paper has no results for SBQ at n = 1000)")
 
 
 def best_of(samples: dict[str, Floats]) -> str:
-    """The paper's method with the lowest mean."""
+    """The method of the paper with the lowest mean."""
     return min(METHODS, key=lambda method: float(samples[method].mean()))
 
 
@@ -106,22 +106,22 @@ def _single(settings: Settings) -> Finding:
         "holds" if several and everywhere else "holds in part" if several or everywhere else "does not hold",
         "lowest: "
         + ", ".join(f"{name} (d = {d}, n = {n})" for (d, n), name in best.items())
-        + f"; significantly below antithetic in {improved} of {len(gains)} settings. Permutation designs, which the "
-        f"paper does not have, are below the best of its methods in {below} of {len(gains)}",
+        + f"; significantly below antithetic in {improved} of {len(gains)} settings. Permutation designs, which are "
+        f"not in the paper, are below the best of its methods in {below} of {len(gains)} settings",
     )
 
 
 def _high(settings: Settings) -> Finding:
-    """The best of the paper's methods is a sphere method, and decidedly better than those of the other kind."""
+    """The best of the paper's methods samples on the sphere, and is significantly better than the other kinds."""
     best = {key: best_of(samples) for key, samples in settings.items()}
-    counts = [tally({key: settings[key]}, (name,), ("antithetic", *GREEDY)) for key, name in best.items()]
+    counts = [tally({key: settings[key]}, (name,), ("antithetic", *GREEDY_METHODS)) for key, name in best.items()]
     count = Tally.of(counts)
-    right = sum(name in SPHERE for name in best.values())
+    right = sum(name in SPHERE_METHODS for name in best.values())
     lowest = ", ".join(f"{name} (n = {n})" for (_, n), name in best.items())
     return Finding(
         "Orthogonal and Sobol' samples account for the lowest discrepancies of the paper's methods at d = 200.",
         count.verdict if right == len(best) else "holds in part" if right else "does not hold",
-        f"lowest: {lowest}; against the methods of other kinds {count}",
+        f"lowest: {lowest}; compared with the other kinds of methods, {count}",
     )
 
 
@@ -130,30 +130,33 @@ def _twofold(samples: dict[str, Floats]) -> Finding:
     ratio = antithetic.mean() / herding.mean()
     spread = np.sqrt(sum((x.std(ddof=1) / x.mean()) ** 2 / len(x) for x in (antithetic, herding)))
     low, high = ratio * np.exp([-1.96 * spread, 1.96 * spread])
+    is_twofold = TWOFOLD_RANGE[0] < low and high < TWOFOLD_RANGE[1]
     return Finding(
         "At d = 10, n = 1000, herding almost halves the discrepancy of antithetic samples.",
-        "holds" if TWOFOLD[0] < low and high < TWOFOLD[1] else "holds in part" if low > 1 else "does not hold",
+        "holds" if is_twofold else "holds in part" if low > 1 else "does not hold",
         f"{ratio:.2f} times lower (95% interval {low:.2f} to {high:.2f})",
     )
 
 
 def _times(table: DataFrame) -> Finding:
     large = table[(table["d"] == 200) & (table["n"] == 1000)].groupby("method")["seconds"].median()
-    sphere = table[table["method"].isin(SPHERE)].groupby(["d", "n", "method"])["seconds"].median().max()
-    greedy = min(large[name] for name in GREEDY)
-    verdict: Verdict = "holds" if greedy > IMPRACTICAL else "holds in part" if greedy > 3 * sphere else "does not hold"
-    faster = ". They are the slow ones here too, but bit sets and blocks make seconds of minutes"
+    sphere = table[table["method"].isin(SPHERE_METHODS)].groupby(["d", "n", "method"])["seconds"].median().max()
+    greedy = min(large[name] for name in GREEDY_METHODS)
+    verdict: Verdict = (
+        "holds" if greedy > IMPRACTICAL_SECONDS else "holds in part" if greedy > 3 * sphere else "does not hold"
+    )
+    faster = ". Herding and SBQ are the slowest here too, but bit sets and blocks reduce minutes to seconds"
     return Finding(
-        "For large n herding and SBQ take impractically long (herding 242 s at d = 200, n = 1000), while orthogonal "
+        "For large n, herding and SBQ take impractically long (herding 242 s at d = 200, n = 1000), while orthogonal "
         "and Sobol' samples never take more than 2 s.",
         verdict,
-        f"here herding takes {large['herding']:.1f} s and SBQ {large['sbq']:.1f} s at d = 200, n = 1000, medians of "
-        f"a trial with fresh candidates; orthogonal and Sobol' samples at most {sphere:.2f} s"
+        f"at d = 200, n = 1000, a trial with fresh candidates takes {large['herding']:.1f} s with herding and "
+        f"{large['sbq']:.1f} s with SBQ here (medians); orthogonal and Sobol' samples take at most {sphere:.2f} s"
         f"{faster if verdict == 'holds in part' else ''}.{seconds_note(table)}",
     )
 
 
 def seconds_note(table: DataFrame) -> str:
-    """What to say of seconds that were measured while several processes shared the machine; else nothing."""
+    """A caveat about times that were measured while several processes shared the machine; empty if none were."""
     shared = (table["jobs"] != 1).mean()
-    return f" {shared:.0%} of the trials ran beside others, so their seconds are too long." if shared else ""
+    return f" {shared:.0%} of the trials ran concurrently with others, so their times are too long." if shared else ""

@@ -1,6 +1,6 @@
 """Comparisons of mean discrepancies.
 
-Means are compared by Welch's test: a comparison is decided if the 95% interval of the difference is on one side of 0.
+Means are compared by Welch's test: a comparison is decided if the 95% interval of the difference excludes 0.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from sharpley_experiments.paper.exhibits import Verdict, verdict
 Settings: TypeAlias = dict[tuple[int, int], dict[str, Floats]]
 """Discrepancies of all trials by (d, n), then by method."""
 
-SHOWN = 6
-"""Comparisons that are named in evidence."""
+MAX_NAMED = 6
+"""Maximum number of comparisons of a kind that the evidence lists by name."""
 
 
 class Tally(NamedTuple):
-    """Comparisons that agree with a claim, contradict it, or decide nothing; the last two by name."""
+    """Comparisons that agree with a claim (their number), contradict it, or are undecided (both by name)."""
 
     agree: int
     against: list[str]
@@ -29,12 +29,12 @@ class Tally(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """Of all comparisons."""
+        """Verdict of all comparisons."""
         return verdict(self.agree, len(self.against), len(self.undecided))
 
     @staticmethod
     def of(parts: Sequence[Tally]) -> Tally:
-        """All comparisons of several tallies."""
+        """Combine the comparisons of several tallies."""
         return Tally(
             sum(part.agree for part in parts),
             [name for part in parts for name in part.against],
@@ -44,13 +44,13 @@ class Tally(NamedTuple):
     def __str__(self) -> str:
         text = f"{self.agree} of {self.agree + len(self.against) + len(self.undecided)} comparisons agree"
         for what, names in (("against", self.against), ("undecided", self.undecided)):
-            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-            text += f"; {what}: {', '.join(names[:SHOWN])}{more}" if names else ""
+            more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+            text += f"; {what}: {', '.join(names[:MAX_NAMED])}{more}" if names else ""
         return text
 
 
 def tally(settings: Settings, lower: tuple[str, ...], higher: tuple[str, ...]) -> Tally:
-    """Compare each method of ``lower`` with each of ``higher`` in each setting."""
+    """Compare each method of ``lower`` with each method of ``higher`` in each setting."""
     agree = 0
     against: list[str] = []
     undecided: list[str] = []

@@ -1,7 +1,8 @@
 """How the time of each method grows with the number of orderings (the paper's Table 1).
 
-Times are the processor's, measured in one process whatever ``jobs`` says: other work on the machine does not count,
-though it still slows caches and clocks. So each is measured several times, sizes in turn, and medians are compared.
+Times are processor times of a single process, whatever ``jobs`` is, so other work on the machine does not count.
+It still affects caches and clock rates, so each time is measured several times, with other measurements in between,
+and medians are compared.
 """
 
 from __future__ import annotations
@@ -25,22 +26,24 @@ if TYPE_CHECKING:
 
 TITLE = "Processor time to draw n orderings"
 TOLERANCE = 0.2
-"""Of an exponent: clocks, caches and terms of lower order do not let it be met more closely."""
-NOISY = 4 * TOLERANCE  # width of an interval that tells nothing
-SHORT = 0.03  # seconds
+"""Tolerance of an exponent: clock rates, caches and lower-order terms rule out a closer agreement."""
+MAX_INTERVAL_WIDTH = 4 * TOLERANCE
+"""A wider interval of an exponent leaves the claim undecided."""
+MIN_TIMED_SECONDS = 0.03
+"""Samples are drawn repeatedly until this time has passed."""
 
-# By a profile: at d = 10, linear parts of herding fall from 30% of its time at n = 1024 to 6% at 8192; at d = 50,
-# kernel values of quadrature fall from 59% at n = 512 to 30% at 2048, and solves rise from 20% to 50%.
+# According to a profile: at d = 10, the linear parts of herding fall from 30% of its time at n = 1024 to 6% at 8192; at
+# d = 50, the kernel values of quadrature fall from 59% at n = 512 to 30% at 2048, and its solves rise from 20% to 50%.
 WHY_LESS = {
-    "herding": "Blocks of 32 steps save overhead, not comparisons: every candidate meets all chosen orderings, which "
-    "is quadratic; drawing and packing candidates, which is linear, still counts at these n.",
-    "sbq": "A block of 8 steps is one triangular solve, and the solves add up to n³ all the same; kernel values of "
-    "candidates, which are quadratic, still count at these n.",
+    "herding": "Blocks of 32 steps save overhead, not comparisons: every candidate is compared with all chosen "
+    "orderings, which is quadratic; drawing and packing candidates, which is linear, still matters at these n.",
+    "sbq": "A block of 8 steps is one triangular solve, and the solves still add up to O(n³); the kernel values of "
+    "candidates, which are quadratic, still matter at these n.",
 }
 
 
 class Slope(NamedTuple):
-    """The exponent of n, its 95% interval, and the exponent of the last doubling alone."""
+    """Exponent of n, its 95% interval, and the exponent of the last doubling alone."""
 
     value: float
     low: float
@@ -49,15 +52,15 @@ class Slope(NamedTuple):
 
 
 def fit(table: DataFrame) -> Slope:
-    """Fit a line to the logarithms of median times, on the upper half of the sizes.
+    """Fit a line to the logarithms of median times, over the upper half of the numbers of orderings.
 
-    The interval comes from the spread of repetitions: it is for the noise of the clock, not for a line that is bent. If
+    The interval is from the spread of the repetitions: it accounts for noise in the times, not for curvature. If
     ``last`` is above the value, the exponent is still growing.
     """
     from scipy.stats import t
 
-    sizes = np.sort(table["n"].unique())
-    upper = sizes[len(sizes) // 2 :] if len(sizes) > 2 else sizes
+    numbers = np.sort(table["n"].unique())
+    upper = numbers[len(numbers) // 2 :] if len(numbers) > 2 else numbers
     times = [np.log(table.loc[table["n"] == n, "seconds"].to_numpy()) for n in upper]
     x, y = np.log(upper), np.array([np.median(part) for part in times])
     x = x - x.mean()
@@ -71,17 +74,17 @@ def fit(table: DataFrame) -> Slope:
 
 
 def measure_cell(method: str, d: int, n: int, repetition: int) -> Rows:
-    """Seconds of a sample, as a row; short ones are drawn several times, for the clock's sake."""
+    """Time of a sample, as a row; short ones are drawn several times, since the resolution of the clock is limited."""
     warm(method)
     samples, start = 0, time.process_time()
-    while not samples or time.process_time() - start < SHORT:
+    while not samples or time.process_time() - start < MIN_TIMED_SECONDS:
         timed_sample(d, n, method, repetition)
         samples += 1
     return [{"seconds": (time.process_time() - start) / samples}]
 
 
 def cells(n_doublings: int, n_repetitions: int) -> list[Cell]:
-    """All measurements; those of one size are far apart, so that a busy minute does not spoil all of them."""
+    """All measurements; repetitions are far apart, so that a busy minute does not affect all of them."""
     return [
         {"method": method, "d": d, "n": smallest * 2**k, "repetition": repetition}
         for repetition in range(n_repetitions)
@@ -92,7 +95,7 @@ def cells(n_doublings: int, n_repetitions: int) -> list[Cell]:
 
 
 def compute(context: Context) -> DataFrame:
-    """One row a measurement: method, d, n, repetition, seconds (of the processor)."""
+    """One row for each measurement: method, d, n, repetition, seconds (processor time)."""
     from pandas import DataFrame
 
     wanted = cells(context.preset.n_doublings, context.preset.n_repetitions)
@@ -102,14 +105,14 @@ def compute(context: Context) -> DataFrame:
 
 
 def slopes(table: DataFrame) -> dict[tuple[str, int], Slope]:
-    """By method and d."""
+    """Fitted exponents by method and d."""
     groups = table.groupby(["method", "d"], sort=False)
     found = {(str(method), int(d)): fit(part) for (method, d), part in groups}
     return {(method, d): found[method, d] for method in EXPONENTS for d in TIMED_PLAYERS if (method, d) in found}
 
 
 def slope_in_print(method: str, d: int) -> float | None:
-    """The exponent between the two largest n of the paper's own seconds; None if they are too short to tell."""
+    """Exponent between the two largest n of the paper's own times; None if these are too short to tell."""
     times = {n: cell.seconds for (at, n, name), cell in discrepancies().items() if at == d and name == method}
     if len(times) < 2:
         return None
@@ -118,7 +121,7 @@ def slope_in_print(method: str, d: int) -> float | None:
 
 
 def tabulate(table: DataFrame) -> DataFrame:
-    """Exponents beside the paper's."""
+    """Exponents next to those of the paper."""
     from pandas import DataFrame
 
     rows = []
@@ -146,7 +149,7 @@ def _order(exponent: int) -> str:
 
 
 def draw(table: DataFrame, note: str) -> Figure:
-    """Median times against n, a panel for each d, with the fitted lines over the upper half of the sizes."""
+    """Draw median times against n, a panel for each d, with the fitted lines over the upper half of the n."""
     found = slopes(table)
     dimensions = sorted({d for _, d in found})
     figure = new_figure(TITLE, note, size=(4.2 * len(dimensions) + 0.4, 4.8))
@@ -172,7 +175,7 @@ def draw(table: DataFrame, note: str) -> Figure:
 
 
 def findings(table: DataFrame) -> list[Finding]:
-    """One for each method, of all d together."""
+    """One finding for each method, over all d."""
     found = slopes(table)
     return [
         _finding(method, {d: slope for (name, d), slope in found.items() if name == method}) for method in EXPONENTS
@@ -195,13 +198,13 @@ def _finding(method: str, found: dict[int, Slope]) -> Finding:
 def _verdict(found: list[Slope], stated: int) -> Verdict:
     if any(slope.low > stated + TOLERANCE for slope in found):
         return "does not hold"
-    if max(slope.high - slope.low for slope in found) > NOISY:
+    if max(slope.high - slope.low for slope in found) > MAX_INTERVAL_WIDTH:
         return "undecided"
     return "holds" if all(_met(slope, stated) for slope in found) else "holds in part"
 
 
 def _met(slope: Slope, stated: int) -> bool:
-    """Whether the fit has the stated exponent, or comes from below and has it at the end: it is one for large n."""
+    """Whether the fit has the stated exponent, or approaches it from below: the claim is about large n."""
     return min(abs(slope.value - stated), abs(max(slope.value, slope.last) - stated)) <= TOLERANCE
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def compute(context: Context) -> DataFrame:
-    """One row a data set: name, rows, columns, task, target_mean, note, and the paper's sizes and task."""
+    """A row for each data set: name, rows, columns, task, target_mean, note, paper_rows, paper_columns, paper_task."""
     from pandas import DataFrame
 
     rows = []
@@ -36,7 +36,7 @@ def compute(context: Context) -> DataFrame:
 
 
 def tabulate(table: DataFrame) -> DataFrame:
-    """Sizes beside the paper's; of a class the share of positives, of a regression the mean of the target."""
+    """Rows and columns next to those of the paper, and the share of positives or the mean of a regression's target."""
     from pandas import DataFrame
 
     return DataFrame(
@@ -57,12 +57,12 @@ def tabulate(table: DataFrame) -> DataFrame:
 
 
 def _text(note: object) -> str:
-    """A note; an empty one comes back from a CSV as NaN."""
+    """Return a note; an empty one is read from CSV as NaN."""
     return note if isinstance(note, str) else ""
 
 
 def findings(table: DataFrame) -> list[Finding]:
-    """Rows, and columns with tasks."""
+    """Compare the numbers of rows, and the numbers of columns with the tasks."""
     rows = table["rows"] == table["paper_rows"]
     others = (table["columns"] == table["paper_columns"]) & (table["task"] == table["paper_task"])
     return [
@@ -74,16 +74,18 @@ def findings(table: DataFrame) -> list[Finding]:
 def _finding(claim: str, table: DataFrame, right: Series) -> Finding:
     verdict: Verdict = "holds" if right.all() else "holds in part" if right.any() else "does not hold"
     wrong = [
-        f"{row.name} is {row.rows:,} × {row.columns} {row.task}" + (f" ({_text(row.note)})" if _text(row.note) else "")
+        f"{row.name} has {row.rows:,} rows, {row.columns} columns, {row.task}"
+        + (f" ({_text(row.note)})" if _text(row.note) else "")
         for row in table[~right].itertuples(index=False)
     ]
-    return Finding(claim, verdict, "; ".join([f"true of {right.sum()} of {len(table)} data sets", *wrong]))
+    return Finding(claim, verdict, "; ".join([f"true for {right.sum()} of {len(table)} data sets", *wrong]))
 
 
 DATA_SETS = Exhibit(
     name="datasets",
     title="Tabular data sets",
-    paper="Six data sets with 8 to 107 columns and 699 to 515,345 rows, three of classes and three of regression.",
+    paper="Six data sets with 8 to 107 columns and 699 to 515,345 rows, three for classification and three for "
+    "regression.",
     compute=compute,
     tabulate=tabulate,
     findings=findings,

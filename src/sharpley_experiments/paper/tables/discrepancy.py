@@ -1,9 +1,9 @@
-"""The paper's Table 4: discrepancy and seconds of every method at d = 10, 50, 200 and n = 10, 100, 1000.
+"""The paper's Table 4: discrepancy and time of every method at d = 10, 50, 200 and n = 10, 100, 1000.
 
-The sequential Bayesian quadrature cells at n = 1000, which the paper leaves out for their run time, are here.
-Herding and quadrature draw fresh candidates for every trial, as the paper does. Permutation designs stand
-beside the paper's methods; their discrepancy does not vary, and their seconds are those of finding them, not
-of reusing what was found.
+The cells of sequential Bayesian quadrature at n = 1000, which the paper omits because of their run time, are included.
+Herding and quadrature draw fresh candidates for every trial, as in the paper. Permutation designs are shown in addition
+to the paper's methods; their discrepancy does not vary, and their time is that of computing a design, not of reusing
+a stored one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sharpley.samplers.minimise import minimised
 from sharpley_experiments.common.cells import Cell, Rows, run_cells
 from sharpley_experiments.common.constants import REVISION
 from sharpley_experiments.common.style import DARK, GREY, SERIES, new_figure
-from sharpley_experiments.paper.constants import TABLE_PLAYERS, TABLE_SIZES
+from sharpley_experiments.paper.constants import TABLE_ORDERINGS, TABLE_PLAYERS
 from sharpley_experiments.paper.exhibits import Context, Exhibit
 from sharpley_experiments.paper.tables.claims import DESIGN, findings, seconds_note
 from sharpley_experiments.paper.tables.printed import METHODS, Printed, discrepancies
@@ -41,7 +41,7 @@ MARKERS = dict(zip((*METHODS, DESIGN), "osD^v*", strict=True))
 
 
 def timed_sample(d: int, n: int, method: str, seed: int) -> tuple[Orderings, Floats | None, float]:
-    """A sample as the paper draws it, its weights, and the seconds that both took."""
+    """Draw a sample as the paper does; return it with its weights and the seconds that both took."""
     start = time.perf_counter()
     if method == DESIGN:
         orderings = minimised("design", d, n, KERNEL.scale, paired=False)
@@ -55,41 +55,42 @@ def timed_sample(d: int, n: int, method: str, seed: int) -> tuple[Orderings, Flo
 
 
 def measure(d: int, n: int, method: str, seed: int) -> tuple[float, float]:
-    """Discrepancy of one sample, and its seconds."""
+    """Discrepancy of one sample, and the seconds to draw it."""
     orderings, weights, seconds = timed_sample(d, n, method, seed)
     return discrepancy(orderings, weights, kernel=KERNEL), seconds
 
 
 @cache
 def warm(method: str) -> None:
-    """Compile and import what a method needs, once a process, so that no cell is charged for it."""
+    """Compile and import what a method needs, once per process, so that no measured time includes it."""
     timed_sample(10, 10, method, seed=0)
 
 
 def measure_cell(d: int, n: int, method: str, trial: int, jobs: int) -> Rows:
-    """One trial, as a row."""
+    """Measure one trial, as a row."""
     warm(method)
     value, seconds = measure(d, n, method, trial)
     return [{"discrepancy": value, "seconds": seconds, "jobs": jobs}]
 
 
-def cells(dimensions: Sequence[int], sizes: Sequence[int], trials: int) -> list[Cell]:
-    """Every trial of the table; designs do not vary, and two of them are for their seconds only."""
+def cells(dimensions: Sequence[int], numbers: Sequence[int], trials: int) -> list[Cell]:
+    """All trials of the table; designs do not vary, and have two trials for their times only."""
     return [
         {"d": d, "n": n, "method": method, "trial": trial}
-        for d, n, method in itertools.product(dimensions, sizes, (*METHODS, DESIGN))
+        for d, n, method in itertools.product(dimensions, numbers, (*METHODS, DESIGN))
         for trial in range(min(trials, 2) if method == DESIGN else trials)
     ]
 
 
-def measured(dimensions: Sequence[int], sizes: Sequence[int], trials: int, folder: Path, jobs: int = 1) -> DataFrame:
-    """One row a trial: d, n, method, trial, discrepancy, seconds, jobs.
+def measured(dimensions: Sequence[int], numbers: Sequence[int], trials: int, folder: Path, jobs: int = 1) -> DataFrame:
+    """One row for each trial: d, n, method, trial, discrepancy, seconds, jobs.
 
-    ``jobs`` is the number of processes that shared the machine when the seconds were measured.
+    ``numbers`` are numbers of orderings; ``jobs`` is the number of processes that shared the machine when the times
+    were measured.
     """
     from pandas import DataFrame
 
-    wanted = cells(dimensions, sizes, trials)
+    wanted = cells(dimensions, numbers, trials)
     description = "Table of discrepancies"
     return DataFrame(
         run_cells(measure_cell, wanted, folder, jobs=jobs, description=description, context={"jobs": jobs})
@@ -97,24 +98,24 @@ def measured(dimensions: Sequence[int], sizes: Sequence[int], trials: int, folde
 
 
 def compute(context: Context) -> DataFrame:
-    """The part of the table that the preset wants."""
+    """Compute the part of the table that the preset includes."""
     preset, folder = context.preset, context.folder / f"table-discrepancy-revision-{REVISION}"
     dimensions = [d for d in TABLE_PLAYERS if d <= preset.table_d]
-    sizes = [n for n in TABLE_SIZES if n <= preset.table_n]
-    return measured(dimensions, sizes, preset.n_trials, folder, context.jobs)
+    numbers = [n for n in TABLE_ORDERINGS if n <= preset.table_n]
+    return measured(dimensions, numbers, preset.n_trials, folder, context.jobs)
 
 
 def summary(table: DataFrame) -> DataFrame:
-    """One row a cell: mean, standard deviation, median seconds, and the paper's figures (NaN where it has none)."""
+    """One row for each cell: mean, standard deviation, median seconds, and the paper's (NaN where it has none)."""
     grouped = table.groupby(["d", "n", "method"], sort=False)
     cells = grouped.agg(
         discrepancy_mean=("discrepancy", "mean"),
         discrepancy_std=("discrepancy", "std"),
         seconds=("seconds", "median"),
     ).reset_index()
-    nothing = Printed(float("nan"), float("nan"), float("nan"))
-    beside = [discrepancies().get((d, n, method), nothing) for d, n, method in zip(*_keys(cells), strict=True)]
-    for column, values in zip(("paper_mean", "paper_std", "paper_seconds"), zip(*beside, strict=True), strict=True):
+    missing = Printed(float("nan"), float("nan"), float("nan"))
+    printed = [discrepancies().get((d, n, method), missing) for d, n, method in zip(*_keys(cells), strict=True)]
+    for column, values in zip(("paper_mean", "paper_std", "paper_seconds"), zip(*printed, strict=True), strict=True):
         cells[column] = values
     return cells
 
@@ -127,7 +128,7 @@ HEADINGS = ("d", "n", "method", "discrepancy", "sd", "seconds", "paper", "paper'
 
 
 def tabulate(table: DataFrame) -> DataFrame:
-    """The summary as text."""
+    """Format the summary as text."""
     from pandas import DataFrame, isna
 
     rows = [
@@ -139,10 +140,10 @@ def tabulate(table: DataFrame) -> DataFrame:
 
 
 def markdown(table: DataFrame) -> str:
-    """The page ``docs/results/table_discrepancy.md``: the lowest mean of each (d, n) is bold."""
+    """Return the page ``docs/results/table_discrepancy.md``; the lowest mean of each (d, n) is bold."""
     best = set(summary(table).groupby(["d", "n"])["discrepancy_mean"].idxmin())
     lines = [
-        f"Means and standard deviations over {table['trial'].nunique()} trials, seconds as the median of a trial. "
+        f"Means and standard deviations over {table['trial'].nunique()} trials; seconds are medians over trials. "
         f"Designs do not vary.{seconds_note(table)}",
         "",
         "| " + " | ".join(HEADINGS) + " |",
@@ -164,9 +165,9 @@ def write(table: DataFrame, out: Path) -> list[Path]:
 
 
 def draw(table: DataFrame, note: str) -> Figure:
-    """Discrepancy against n, a column for each d: as it is, and as a part of that of random orderings.
+    """Draw discrepancy against n, a column for each d: as it is, and relative to that of random orderings.
 
-    Hollow marks are the paper's means; where none can be seen, they lie under ours.
+    Hollow markers are the paper's means; where none are visible, they lie under ours.
     """
     cells = summary(table)
     dimensions = sorted(cells["d"].unique())
@@ -180,8 +181,8 @@ def draw(table: DataFrame, note: str) -> Figure:
         above.set(title=f"d = {d}", yscale="log")
         below.axhline(1, color=GREY, linewidth=1, linestyle="--")
         below.set(xlabel="orderings n", ylim=(0, 1.12))
-        sizes = sorted(cells["n"].unique())
-        below.set_xticks(sizes, [str(n) for n in sizes])
+        numbers = sorted(cells["n"].unique())
+        below.set_xticks(numbers, [str(n) for n in numbers])
         below.minorticks_off()
         above.minorticks_off()
     first = axes[0, 0]
@@ -195,7 +196,7 @@ def draw(table: DataFrame, note: str) -> Figure:
 
 
 def _lines(ax: Axes, cells: DataFrame, factor: Series) -> None:
-    """A line for each method, of means times ``factor``."""
+    """Draw a line for each method: its means times ``factor``."""
     for method, part in cells.groupby("method", sort=False):
         colour, marker, scale = COLOURS[method], MARKERS[method], factor[part.index]
         ax.plot(part["n"], part["discrepancy_mean"] * scale, marker + "-", color=colour, markersize=4, label=method)
@@ -208,7 +209,7 @@ def _lines(ax: Axes, cells: DataFrame, factor: Series) -> None:
 DISCREPANCY = Exhibit(
     name="table-discrepancy",
     title=TITLE,
-    paper="Means and standard deviations of 25 trials and seconds on a Xeon E5-2698, without sequential Bayesian "
+    paper="Means and standard deviations over 25 trials and seconds on a Xeon E5-2698, without sequential Bayesian "
     "quadrature at n = 1000. Herding and quadrature are best at d = 10, orthogonal and Sobol' samples at d = 200.",
     compute=compute,
     draw=draw,

@@ -1,4 +1,4 @@
-"""What the paper prints in its tables."""
+"""The numbers that the paper prints in its tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 METHODS = ("antithetic", "orthogonal", "sobol", "herding", "sbq")
-"""Of Table 4."""
+"""Methods of Table 4."""
 
 
 class Printed(NamedTuple):
@@ -21,7 +21,7 @@ class Printed(NamedTuple):
 
 @cache
 def discrepancies() -> dict[tuple[int, int, str], Printed]:
-    """The paper's Table 4 by (d, n, method); sequential Bayesian quadrature has no cells at n = 1000."""
+    """Cells of the paper's Table 4 by (d, n, method); sequential Bayesian quadrature has none at n = 1000."""
     text = files("sharpley_experiments.paper.tables").joinpath("paper_discrepancy.csv").read_text(encoding="utf-8")
     columns = "discrepancy_mean", "discrepancy_std", "seconds_mean"
     return {
@@ -41,4 +41,4 @@ DATA: dict[str, tuple[int, int, str]] = {
 """Rows, columns and task of the data sets (Table 2)."""
 
 EXPONENTS = {"monte-carlo": 1, "antithetic": 1, "orthogonal": 1, "sobol": 1, "herding": 2, "sbq": 3}
-"""Of n in the time of each method: Table 1, and for the first two the text of Section 5.5, which calls them linear."""
+"""Exponents of n in the time of each method: from Table 1, and for the first two, which Section 5.5 calls linear."""
