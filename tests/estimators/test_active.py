@@ -1,4 +1,4 @@
-"""Active selection: pairs that lower the variance of the Shapley values most."""
+"""Active selection of the pairs that lower the summed variance of the Shapley values most."""
 
 import numpy as np
 import pytest
@@ -12,25 +12,25 @@ from sharpley.estimators.gp.active import _Uncertainty, candidates, most_informa
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.posterior import Conditioner
 from sharpley.estimators.pairs.base import PairData
-from sharpley.estimators.pairs.choosing import class_sizes
+from sharpley.estimators.pairs.choosing import pairs_per_class
 from sharpley.estimators.pairs.regression import LeastSquares
 from sharpley.games import UnanimitySum
 
 D = 7
-SCALES = Scales(np.linspace(0.1, 0.5, D), 1.0, 0.1, 0.2, 0.0)  # without noise: its share changes with every pair
+SCALES = Scales(np.linspace(0.1, 0.5, D), 1.0, 0.1, 0.2, 0.0)  # without noise, which would change with every pair
 GAME = UnanimitySum.random(12, n_terms=40, max_order=5, rng=0)
 
 
 def summed_variance(members):
-    """Of all Shapley values, by conditioning from scratch; values are such that they leave its size alone."""
+    """Summed variance of all Shapley values, by conditioning from scratch and without the factor for misfit."""
     signs = np.where(members, 1.0, -1.0)
     n = len(signs)
-    nothing = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.zeros((n, 1)))
+    no_regression = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.zeros((n, 1)))
     odd = np.random.default_rng(0).standard_normal((n, 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sharpley.estimators.gp.posterior._misfit", lambda squares, degrees_of_freedom: np.ones(1))
         data = PairData(signs, odd, odd, np.zeros(1))
-        return Conditioner(data, nothing).posterior(np.zeros(1, int), SCALES).variances.sum()
+        return Conditioner(data, no_regression).posterior(np.zeros(1, int), SCALES).variances.sum()
 
 
 def test_gains_are_differences_of_summed_variances():
@@ -54,38 +54,38 @@ def test_candidates_are_new_and_distinct():
     known = candidates(9, np.empty((0, 9), bool), rng)[:100]
     pool = candidates(9, known, rng)
     both = np.concatenate([known, pool])
-    assert len(np.unique(both, axis=0)) == len(both) == class_sizes(9).sum()  # all that there are, each once
+    assert len(np.unique(both, axis=0)) == len(both) == pairs_per_class(9).sum()  # all pairs, each once
     sizes = both.sum(axis=1)
     assert sizes.min() == 1
     assert sizes.max() == 4
 
 
-def test_pairs_are_named_alike_by_all_who_choose():
-    """A pair of halves has one name, so that it is never evaluated as two."""
+def test_candidates_of_the_middle_class_are_represented_as_in_the_mixture():
+    """A pair of the middle class has one representation, so that it is never evaluated twice."""
     pool = candidates(6, np.empty((0, 6), bool), np.random.default_rng(0))
     assert pool[pool.sum(axis=1) == 3][:, 0].all()
-    assert len(pool) == class_sizes(6).sum()
+    assert len(pool) == pairs_per_class(6).sum()
 
 
-def test_further_pairs_are_half_chosen_actively(monkeypatch):
-    asked = []
+def test_half_of_the_further_pairs_are_chosen_actively(monkeypatch):
+    counts = []
     real = gp.most_informative
-    monkeypatch.setattr(gp, "most_informative", lambda *arguments: asked.append(arguments[3]) or real(*arguments))
+    monkeypatch.setattr(gp, "most_informative", lambda *arguments: counts.append(arguments[3]) or real(*arguments))
     estimator, store = GaussianProcessEstimator(12, rng=0), CoalitionStore(12)
     learnt = None
     for budget in (62, 122, 242):
         estimator.choose(store, Budget(budget, 242, may_stop=True), learnt)
-        assert len(store) == budget  # to the last evaluation, none twice
+        assert len(store) == budget  # the whole budget is spent, and no coalition repeats
         learnt = estimator.learn(GAME(store.since(0))[None, :, None])
-    assert asked == [15, 30]
+    assert counts == [15, 30]
 
 
-def test_runs_without_a_tolerance_use_the_mixture_alone(monkeypatch):
+def test_runs_without_a_tolerance_use_only_the_mixture(monkeypatch):
     monkeypatch.setattr(gp, "most_informative", None)
     shapley_values(GAME, method="gp", max_evals=242, rng=0)
 
 
-def test_the_rest_of_all_pairs_can_be_chosen():
+def test_all_pairs_can_be_chosen():
     estimator, store = GaussianProcessEstimator(8, rng=0), CoalitionStore(8)
     learnt = None
     for budget in (60, 120, 250, 256):
@@ -94,7 +94,7 @@ def test_the_rest_of_all_pairs_can_be_chosen():
     assert store.is_complete
 
 
-def test_chosen_pairs_are_better_than_random_ones():
+def test_actively_chosen_pairs_are_better_than_random_ones():
     rng = np.random.default_rng(3)
     seen = candidates(D, np.empty((0, D), bool), rng)[:12]
     pool = candidates(D, seen, rng)

@@ -1,4 +1,4 @@
-"""Do 95% intervals hold the true value in 95% of cases? Over many seeds, on games with closed forms."""
+"""Coverage of 95% confidence intervals over many seeds, on games with known Shapley values."""
 
 import numpy as np
 import pytest
@@ -22,15 +22,15 @@ def run_of(method, game, **arguments):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALIBRATION)
 @pytest.mark.parametrize("method", SAMPLED)
-def test_intervals_cover_what_they_say(method, name):
-    """95% intervals over 200 seeds and 12 players: coverage between 0.90 and 0.99; and no bias."""
+def test_intervals_have_nominal_coverage(method, name):
+    """Over 200 seeds and 12 players, 95% intervals have a coverage between 0.90 and 0.99, and there is no bias."""
     game = CALIBRATION[name]
     truth = game.shapley_values()
     seeds = 40 if method in ("gp", "gp-unbiased") else 200  # half a second each
     runs = [run_of(method, game, max_evals=1200, rng=seed) for seed in range(seeds)]
     limits = np.array([run.interval(0.95) for run in runs])
     covered = (limits[:, 0] - 1e-12 <= truth) & (truth <= limits[:, 1] + 1e-12)
-    # Balanced pairs vary less than the sandwich estimate, which takes them for independent, says.
+    # The variance of balanced pairs is smaller than the sandwich estimate, which assumes independent pairs.
     assert 0.90 <= covered.mean() <= (0.996 if method == "regression" else 0.99)
     values = np.array([run.values for run in runs])
     if method not in ("stratified", "regression", "gp"):  # unbiased only asymptotically
@@ -54,7 +54,7 @@ STOPPING = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", STOPPING)
-def test_intervals_cover_after_stopping_by_tolerance(method):
+def test_intervals_have_nominal_coverage_after_stopping_by_tolerance(method):
     game = CALIBRATION["interactions"]
     truth = game.shapley_values()
     seeds = 60 if method == "gp" else 200

@@ -1,4 +1,4 @@
-"""Regression and Bayesian quadrature over paired coalitions, against enumeration and dense algebra."""
+"""Regression and Bayesian quadrature on pairs, compared with enumeration and dense linear algebra."""
 
 from functools import partial
 
@@ -28,7 +28,7 @@ from sharpley.estimators.gp.kernel import (
 from sharpley.estimators.gp.learning import JITTER, Sample, _Problem
 from sharpley.estimators.gp.posterior import Conditioner
 from sharpley.estimators.pairs.base import PairData
-from sharpley.estimators.pairs.choosing import PairChooser, class_sizes, quotas
+from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class, quotas
 from sharpley.estimators.pairs.regression import LeastSquares, PairRegression, class_weights
 from sharpley.games import Airport, UnanimitySum, WeightedVoting
 from sharpley.permutations.sphere import hyperplane_basis
@@ -43,10 +43,10 @@ METHODS = ["regression", "gp"]
     middle=st.sampled_from([0.0, 0.3, 0.5]),
     seed=st.integers(0, 5),
 )
-def test_pairs_are_distinct_and_as_many_as_asked_for(d, share, singletons, middle, seed):
+def test_pairs_are_distinct_and_of_the_requested_number(d, share, singletons, middle, seed):
     n = int(min(share * 2 ** (d - 1), 300))
     counts = quotas(d, n, singletons=singletons, middle=middle)
-    assert (counts <= class_sizes(d)).all()
+    assert (counts <= pairs_per_class(d)).all()
     assert counts.sum() == min(n, 2 ** (d - 1) - 1)
     members = PairChooser(d, np.random.default_rng(seed)).extend(counts)
     both = np.concatenate([members, ~members])
@@ -54,7 +54,7 @@ def test_pairs_are_distinct_and_as_many_as_asked_for(d, share, singletons, middl
     np.testing.assert_array_equal(np.bincount(members.sum(axis=1), minlength=d // 2 + 1)[1:], counts)
 
 
-def test_pairs_go_on_where_they_stopped():
+def test_further_pairs_differ_from_the_first():
     chooser = PairChooser(9, np.random.default_rng(0))
     first = chooser.extend(quotas(9, 40))
     more = chooser.extend(quotas(9, 100, already=quotas(9, 40)))
@@ -62,7 +62,7 @@ def test_pairs_go_on_where_they_stopped():
     assert len(np.unique(both, axis=0)) == len(both) == 100
 
 
-def test_players_are_in_balance():
+def test_players_are_balanced():
     members = PairChooser(40, np.random.default_rng(0)).extend(quotas(40, 400))
     small = members[members.sum(axis=1) < 20]
     random = np.random.default_rng(0).permuted(small, axis=1).sum(axis=0)
@@ -70,7 +70,7 @@ def test_players_are_in_balance():
 
 
 def all_pairs(d, games, seed=0):
-    """Data of random games at all pairs, and their exact values."""
+    """Data of random games at all pairs, and their exact Shapley values."""
     coalitions = all_coalitions(d)
     values = np.random.default_rng(seed).standard_normal((2**d, games))
     index = {row.tobytes(): i for i, row in enumerate(coalitions)}
@@ -123,14 +123,14 @@ def test_regression_is_the_constrained_weighted_least_squares_solution():
     np.testing.assert_allclose(found.values, 2 * np.linalg.solve(system, right)[:d], atol=1e-9)
 
 
-def test_basis_is_orthonormal_and_sums_to_nothing():
+def test_basis_is_orthonormal_and_sums_to_zero():
     basis = hyperplane_basis(7).T
     np.testing.assert_allclose(basis.T @ basis, np.eye(6), atol=1e-12)
     np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 6])
-def test_shapley_values_of_the_kernel_are_those_of_enumeration(d):
+def test_shapley_values_of_the_kernel_agree_with_enumeration(d):
     rng = np.random.default_rng(d)
     everything = np.where(all_coalitions(d), 1.0, -1.0)
     scales = Scales(rng.uniform(0.05, 1.2, d), 1.3, 0.2, 0.7, 0.1)
@@ -145,11 +145,11 @@ def test_shapley_values_of_the_kernel_are_those_of_enumeration(d):
     np.testing.assert_allclose(prior_covariance(scales, 5.0), matrix @ gram @ matrix.T, atol=1e-12)
 
 
-@pytest.mark.parametrize("by", ["likelihood", "left-out pairs"])
-def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
-    """With a linear part of moderate variance, so that the textbook's formula is accurate.
+@pytest.mark.parametrize("by", ["likelihood", "held-out pairs"])
+def test_posterior_agrees_with_dense_algebra(monkeypatch, by):
+    """The linear part has a moderate variance, so that the textbook formula is accurate.
 
-    Its size is judged by the likelihood, or by left-out pairs if these say that it is smaller.
+    The factor for misfit comes from the likelihood, or from held-out pairs if these give a smaller one.
     """
     settings = GPSettings(free_variance=50.0)
     if by == "likelihood":
@@ -163,15 +163,15 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
     gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
     everything = np.where(all_coalitions(6), 1.0, -1.0)
     across = shapley_functional(all_coalitions(6)) @ dense_gram(everything, signs, scales, 50.0)
-    nothing_left = LeastSquares(np.zeros((6, 2)), np.zeros((6, 2)), 1.0, np.zeros((20, 2)))
-    found = Conditioner(data, nothing_left, settings).posterior(np.arange(2), scales)
+    no_regression = LeastSquares(np.zeros((6, 2)), np.zeros((6, 2)), 1.0, np.zeros((20, 2)))
+    found = Conditioner(data, no_regression, settings).posterior(np.arange(2), scales)
     mean = across @ np.linalg.solve(gram, values)
     np.testing.assert_allclose(found.values, mean + (2 * data.delta - mean.sum(axis=0)) / 6, atol=1e-6)
     covariance = prior_covariance(scales, 50.0) - across @ np.linalg.solve(gram, across.T)
     inverse = np.linalg.inv(gram)
     by_likelihood = (values * (inverse @ values)).sum(axis=0) / (len(values) - 6)
-    left_out = ((inverse @ values) ** 2 / np.diag(inverse)[:, None])[:-1].mean(axis=0)
-    misfit = by_likelihood if by == "likelihood" else left_out
+    by_held_out = ((inverse @ values) ** 2 / np.diag(inverse)[:, None])[:-1].mean(axis=0)
+    misfit = by_likelihood if by == "likelihood" else by_held_out
     np.testing.assert_allclose(found.variances, np.outer(np.diag(covariance), misfit), rtol=1e-5)
     elsewhere = everything[[5, 17, 40]]
     expected = dense_gram(elsewhere, signs, scales, 50.0) @ np.linalg.solve(gram, values)
@@ -179,15 +179,15 @@ def test_posterior_is_that_of_dense_algebra(monkeypatch, by):
     np.testing.assert_allclose(found.predict(np.ones((1, 6)))[0], data.delta, atol=1e-4)
 
 
-def test_variances_are_no_less_than_held_out_pairs_suggest():
-    """The regression's variance times the share of its squared error that the process makes on left-out pairs."""
+def test_variances_are_at_least_those_from_held_out_pairs():
+    """These are the regression's, times the ratio of squared errors of process and regression on held-out pairs."""
     settings = GPSettings(free_variance=50.0, held_out_pairs=7)
     data, _ = all_pairs(6, games=2)
     data = data.pairs(slice(0, 24))
     scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)
     linear = PairRegression(data.signs).fit(data.odd, data.delta)
-    sure = linear._replace(variances=1e6 * linear.variances)  # so large that they decide
-    found = Conditioner(data, sure, settings).posterior(np.arange(2), scales)
+    dominant = linear._replace(variances=1e6 * linear.variances)  # those of the posterior are negligible
+    found = Conditioner(data, dominant, settings).posterior(np.arange(2), scales)
 
     signs, values, noise = with_full_coalition(data)
     gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
@@ -199,16 +199,17 @@ def test_variances_are_no_less_than_held_out_pairs_suggest():
         of_process += weights[i] * (values[i] - predicted) ** 2
         of_regression += weights[i] * (values[i] - regression_without(data, weights, i)) ** 2
     share = np.minimum(of_process / of_regression, 1.0) ** settings.held_out_power
-    np.testing.assert_allclose(found.variances, sure.variances * share, rtol=1e-4)
-    half = Conditioner(data, linear, settings).posterior(np.arange(2), scales).variances
-    certain = linear._replace(variances=0 * linear.variances)
-    alone = Conditioner(data, certain, settings).posterior(np.arange(2), scales).variances
-    shown = linear.variances * share
-    np.testing.assert_allclose(half, np.maximum(alone, shown) + np.minimum(alone, shown) / 3, rtol=1e-4)
+    np.testing.assert_allclose(found.variances, dominant.variances * share, rtol=1e-4)
+    combined = Conditioner(data, linear, settings).posterior(np.arange(2), scales).variances
+    zero = linear._replace(variances=0 * linear.variances)
+    by_posterior = Conditioner(data, zero, settings).posterior(np.arange(2), scales).variances
+    by_held_out = linear.variances * share
+    larger, smaller = np.maximum(by_posterior, by_held_out), np.minimum(by_posterior, by_held_out)
+    np.testing.assert_allclose(combined, larger + smaller / 3, rtol=1e-4)
 
 
 def regression_without(data, weights, i):
-    """What z·b + γ_size, fitted to all pairs but one with the given weights, says of that one."""
+    """The prediction of z·b + γ_size for pair i, fitted to all other pairs with the given weights."""
     classes = np.unique(data.sizes[2 * data.sizes != data.d])
     design = np.concatenate([data.signs @ hyperplane_basis(data.d).T, data.sizes[:, None] == classes], axis=1)
     known = np.outer(data.signs.sum(axis=1) / data.d, data.delta)
@@ -218,7 +219,7 @@ def regression_without(data, weights, i):
     return known[i] + design[i] @ fit
 
 
-def test_gradients_are_those_of_differences():
+def test_gradients_agree_with_finite_differences():
     rng = np.random.default_rng(0)
     data, _ = all_pairs(6, games=2)
     data = data.pairs(slice(0, 24))
@@ -234,12 +235,12 @@ def test_gradients_are_those_of_differences():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
-def test_additive_games_are_exact(method, size):
-    worth = size * np.arange(1.0, 21.0)
+@pytest.mark.parametrize("magnitude", [1e-12, 1.0, 1e12])
+def test_additive_games_are_exact(method, magnitude):
+    worth = magnitude * np.arange(1.0, 21.0)
     estimate = shapley_values(lambda coalitions: coalitions @ worth, 20, method=method, max_evals=200, rng=0)
     np.testing.assert_allclose(estimate.values, worth, rtol=1e-9)
-    assert (estimate.standard_errors <= 1e-6 * size).all()
+    assert (estimate.standard_errors <= 1e-6 * magnitude).all()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -254,7 +255,7 @@ def test_additive_games_are_exact(method, size):
     ],
     ids=["constant", "two outputs", "huge votes", "tiny maximum"],
 )
-def test_hard_games_are_finite_and_efficient(method, d, game):
+def test_estimates_of_hard_games_are_finite_and_efficient(method, d, game):
     total = np.atleast_1d(game(np.ones((1, d), bool))[0] - game(np.zeros((1, d), bool))[0])
     smallest = make_estimator(method, d, 0).least_budget
     for budget in (smallest, 2**d if d < 12 else 120):
@@ -265,7 +266,7 @@ def test_hard_games_are_finite_and_efficient(method, d, game):
 
 
 def estimated(method, game, d, budget):
-    """What the estimator itself says; a run would enumerate where all coalitions are known."""
+    """The estimator's own estimate; the engine would enumerate once all coalitions have been evaluated."""
     estimator = make_estimator(method, d, 0)
     store = CoalitionStore(d)
     estimator.choose(store, whole_budget(budget))
@@ -277,7 +278,7 @@ def estimated(method, game, d, budget):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("budget", [32, 40, 10_000])
 def test_all_pairs_give_exact_values(method, budget):
-    """By the estimators' own algebra, and with more pairs asked for than there are."""
+    """Both from the estimator itself and from a run, also with a budget for more pairs than there are."""
     game = WeightedVoting((5, 4, 3, 2, 1), quota=8)
     moments = estimated(method, game, 5, budget)
     np.testing.assert_allclose(moments.values[:, 0], game.shapley_values(), atol=1e-6 if method == "gp" else 1e-12)
@@ -310,12 +311,12 @@ def test_errors_are_far_below_those_of_orderings(name):
 
 
 def conditioned_on(most_pairs):
-    """The method "gp", with a process that sees few pairs."""
+    """The method "gp", with a process that is conditioned on few pairs."""
     return partial(GaussianProcessEstimator, settings=GPSettings(most_pairs=most_pairs))
 
 
 def test_many_pairs_are_corrected_by_regression():
-    """A process that sees 40 of 299 pairs, whose bias the regression on the others takes away."""
+    """The process is conditioned on 40 of 299 pairs, and the regression on the others removes its bias."""
     method = conditioned_on(40)
     game = WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30)
     truth = game.shapley_values()
@@ -328,17 +329,17 @@ def test_many_pairs_are_corrected_by_regression():
     np.testing.assert_allclose(values.sum(axis=1), truth.sum(), atol=1e-9)
 
 
-def test_a_few_more_pairs_than_the_process_sees_do_no_harm():
-    """Fewer of them than coefficients say nothing, and then little: errors stay, and so do error bars."""
+def test_a_few_pairs_beyond_those_conditioned_on_do_not_increase_the_error():
+    """Fewer of them than coefficients give no correction, and slightly more a weak one: coverage stays as it is."""
     method = conditioned_on(150)
     game = UnanimitySum.random(20, n_terms=100, max_order=5, rng=1)
     truth = game.shapley_values()
 
     def run(pairs):
         runs = [shapley_values(game, 20, method=method, max_evals=2 + 2 * pairs, rng=seed) for seed in range(10)]
-        held = [np.abs(r.values - truth) <= r.interval()[1] - r.values for r in runs]
+        covered = [np.abs(r.values - truth) <= r.interval()[1] - r.values for r in runs]
         assert min(r.standard_errors.min() for r in runs) > 0
-        return np.mean([(r.values - truth) ** 2 for r in runs]), np.mean(held)
+        return np.mean([(r.values - truth) ** 2 for r in runs]), np.mean(covered)
 
     errors, coverage = zip(*(run(150 + more) for more in (0, 1, 10, 59, 61, 100, 300, 2000)), strict=True)
     assert max(errors[:6]) < 1.3 * errors[0]
@@ -346,8 +347,8 @@ def test_a_few_more_pairs_than_the_process_sees_do_no_harm():
     assert min(coverage) > 0.85
 
 
-def test_the_process_with_a_correction_is_consistent():
-    """With nearly all pairs nearly no error: those that the process has seen count as well, but for themselves only."""
+def test_the_corrected_process_is_consistent():
+    """With nearly all pairs, the error is nearly 0: pairs conditioned on count too, but represent only themselves."""
     method = conditioned_on(40)
     game = GAMES["airport"]
     truth = game.shapley_values()
@@ -375,6 +376,6 @@ def test_tolerance_stops_early(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_too_small_a_budget_is_named(method):
+def test_too_small_a_budget_raises_an_error(method):
     with pytest.raises(ValueError, match=f"too small for method '{method}' with 12 players"):
         shapley_values(GAMES["airport"], 12, method=method, max_evals=20)

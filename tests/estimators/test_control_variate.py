@@ -1,4 +1,4 @@
-"""The unbiased mode of "gp": a control variate from the other fold."""
+"""The unbiased form of "gp": a control variate that is fitted to the other fold."""
 
 from functools import partial
 
@@ -33,8 +33,8 @@ def test_pairs_along_walks_are_complements():
     np.testing.assert_array_equal(everything[pairs.positions[:, 1]], pairs.signs < 0)
 
 
-def test_control_has_no_shapley_values(monkeypatch):
-    """Whatever was learnt: else the mean would not be that of the game."""
+def test_control_has_shapley_values_of_zero(monkeypatch):
+    """Otherwise the estimate would be biased by those of the fit."""
     seen = []
     real = crossfit._control
     monkeypatch.setattr(crossfit, "_control", lambda *arguments: seen.append(real(*arguments)) or seen[-1])
@@ -51,8 +51,8 @@ def test_control_has_no_shapley_values(monkeypatch):
         np.testing.assert_allclose(shapley_functional(everything) @ control[0, :, 0], 0.0, atol=1e-9)
 
 
-def test_fits_do_not_see_the_walks_that_they_are_used_on():
-    """Change the values on one fold: its own remainders change, the control on it does not."""
+def test_fits_do_not_depend_on_the_walks_that_they_are_used_on():
+    """If the values on one fold change, the control that is used on it does not."""
     game = UnanimitySum.random(8, n_terms=20, max_order=4, rng=0)
     estimator = CrossFittedEstimator(8, partial(GroupedSource, Antithetic(8, rng=0)))
     store = CoalitionStore(8)
@@ -69,11 +69,11 @@ def test_fits_do_not_see_the_walks_that_they_are_used_on():
     np.testing.assert_array_equal(before, after)
 
 
-@pytest.mark.parametrize("max_evals", [42, 64])  # four pairs of orderings, and all coalitions
+@pytest.mark.parametrize("max_evals", [42, 64])  # four antithetic pairs, and all coalitions
 def test_additive_games_are_exact(max_evals):
     weights = np.array([3.0, -1.0, 0.5, 2.0, 0.0, 7.0])
     found = shapley_values(lambda s: s @ weights, 6, method="gp", unbiased=True, max_evals=max_evals, rng=0)
-    np.testing.assert_allclose(found.values, weights, atol=1e-6)  # the control is a little off with so few pairs
+    np.testing.assert_allclose(found.values, weights, atol=1e-6)  # with so few pairs, the control is not exact
 
 
 def test_values_add_up():
@@ -84,8 +84,8 @@ def test_values_add_up():
     assert found.n_evals <= 150
 
 
-def test_walks_meet_only_the_fit_to_the_other_fold(monkeypatch):
-    """A control that is NaN on the coalitions of the walks that it was fitted to leaves no trace."""
+def test_walks_use_only_the_fit_to_the_other_fold(monkeypatch):
+    """A control that is NaN on the coalitions of the walks that it was fitted to does not affect the estimate."""
 
     def poisoned(values, pairs, seen, settings):
         control = np.zeros_like(values)
@@ -106,7 +106,7 @@ def test_mean_is_the_shapley_value():
     assert error.max() < 4.0
 
 
-def test_less_varies_than_without_the_control():
+def test_the_control_reduces_the_error():
     game = UnanimitySum.random(12, n_terms=60, max_order=6, rng=1)
     truth = game.shapley_values()
     ours, plain = (
@@ -119,7 +119,7 @@ def test_less_varies_than_without_the_control():
     assert ours < 0.6 * plain
 
 
-def test_other_methods_with_unbiased():
+def test_methods_that_unbiased_selects_or_rejects():
     assert shapley_values(VOTES, 6, unbiased=True, max_evals=64).method == "exact"
     assert shapley_values(VOTES, 6, unbiased=True, max_evals=50, rng=0).method == "gp-unbiased"
     assert shapley_values(VOTES, 6, method="sobol", unbiased=True, max_evals=50, rng=0).method == "sobol"

@@ -1,1 +1,1 @@
-"""Coalitions and what is computed from their values: a store of distinct ones, and moments of estimates."""
+"""Coalitions: a store of distinct ones, enumeration, and the moments of estimates computed from their values."""

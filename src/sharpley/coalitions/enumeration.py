@@ -6,11 +6,11 @@ import numpy as np
 
 from sharpley._support.typing import Coalitions
 
-MAX_ENUMERATED = 20  # players; the million coalitions of 20 players take some 250 MB
+MAX_ENUMERATED_PLAYERS = 20  # the million coalitions of 20 players take about 250 MB
 
 
 def all_coalitions(d: int) -> Coalitions:
-    """All coalitions of d players, (2^d, d); row i holds the binary digits of i, player 0's lowest.
+    """Return all coalitions of d players, (2^d, d) bool; row i holds the binary digits of i, player 0's lowest.
 
     Examples
     --------
@@ -25,5 +25,5 @@ def all_coalitions(d: int) -> Coalitions:
 
 
 def can_be_enumerated(d: int, budget: int) -> bool:
-    """Whether the budget pays for all coalitions of d players, and memory suffices for them."""
-    return 2**d <= budget and d <= MAX_ENUMERATED
+    """Return whether all coalitions of d players fit the budget and the memory."""
+    return 2**d <= budget and d <= MAX_ENUMERATED_PLAYERS

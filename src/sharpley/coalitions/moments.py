@@ -12,21 +12,22 @@ from sharpley._support.typing import Floats
 
 
 class Moments(NamedTuple):
-    """An estimate and what is known of its error; all arrays have one shape, or broadcast to it."""
+    """An estimate and the variance of its error; all arrays have the same shape, or broadcast to it."""
 
     values: Floats
+    """The estimate."""
     variances: Floats
     """Estimated variance of ``values``: 0 if they are exact, NaN if it is unknown."""
     degrees_of_freedom: Floats
     """Degrees of freedom behind ``variances``; infinite if these are exact."""
 
     def rows(self, which: NDArray[np.bool_]) -> Moments:
-        """The moments of some rows: the first axis is that of rows."""
+        """Return the moments of some rows, which are the first axis."""
         return Moments(*(part[which] for part in self))
 
 
 def exact_moments(values: Floats) -> Moments:
-    """Moments of values that have no error."""
+    """Return the moments of values that have no error."""
     return Moments(values, np.zeros_like(values), np.full_like(values, np.inf))
 
 
@@ -36,38 +37,49 @@ def joined(parts: Iterable[Moments]) -> Moments:
 
 
 def grouped_moments(totals: Floats, weights: Floats) -> Moments:
-    """Mean over independent groups, and its variance estimated from the spread between them.
+    """Return the mean over independent groups, with its variance estimated from the spread between them.
 
     Parameters
     ----------
     totals : (G, ...) float
-        Weighted sum of each group's values: W_g m_g.
+        Weighted sum W_g m_g of each group's values.
     weights : (G,) float
         Weight W_g of each group; they sum to 1.
+
+    Returns
+    -------
+    Moments
+        Arrays of shape (...); the variance is NaN if there is only one group.
 
     Notes
     -----
     With m = Σ W_g m_g, the variance is Σ W_g² (m_g − m)² / (1 − Σ W_g²), which is unbiased if a group's variance is
-    inversely proportional to its weight. For G equal weights it is the textbook's s²/G. The degrees of freedom are
-    1/Σ W_g² − 1, that is G − 1 for equal weights.
+    inversely proportional to its weight. For G equal weights it is the usual s²/G. The degrees of freedom are
+    1/Σ W_g² − 1, that is, G − 1 for equal weights.
+
+    Examples
+    --------
+    >>> mean, variance, degrees_of_freedom = grouped_moments(np.array([1.0, 2.0]) / 2, np.array([0.5, 0.5]))
+    >>> float(mean), float(variance), float(degrees_of_freedom)
+    (1.5, 0.25, 1.0)
     """
     mean = totals.sum(axis=0)
     concentration = float((weights**2).sum())
     if len(weights) < 2:
-        nothing = np.full_like(mean, np.nan)
-        return Moments(mean, nothing, np.zeros_like(mean))
+        unknown = np.full_like(mean, np.nan)
+        return Moments(mean, unknown, np.zeros_like(mean))
     spread = totals - weights.reshape(-1, *[1] * mean.ndim) * mean
     variance = (spread**2).sum(axis=0) / (1.0 - concentration)
     return Moments(mean, np.asarray(variance), np.full_like(mean, 1.0 / concentration - 1.0))
 
 
 def group_totals(weighted: Floats, groups: NDArray[np.int64]) -> Floats:
-    """Sum of ``weighted`` (n, ...) over each group: (G, ...)."""
+    """Return the sum of ``weighted`` (n, ...) over each group, given by ``groups`` (n,): (G, ...)."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     return np.asarray(np.add.reduceat(weighted[order], starts, axis=0))
 
 
 def group_weights(weights: Floats, groups: NDArray[np.int64]) -> Floats:
-    """Total weight of each group, (G,)."""
+    """Return the total weight of each group, (G,)."""
     return np.asarray(np.bincount(groups, weights=weights), dtype=np.float64)

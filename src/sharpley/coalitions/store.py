@@ -1,7 +1,7 @@
 """A store of distinct coalitions.
 
-The budget counts *distinct* coalitions, so estimators register the coalitions that they need in a ``CoalitionStore``,
-which knows those that it already has. The empty and the full coalition are always its first two.
+The budget counts *distinct* coalitions. So estimators register the coalitions that they need in a ``CoalitionStore``,
+which keeps each of them once. The empty and the full coalition are always its first two.
 """
 
 from __future__ import annotations
@@ -23,6 +23,14 @@ class CoalitionStore:
     ----------
     d : int
         Number of players.
+
+    Examples
+    --------
+    >>> store = CoalitionStore(2)
+    >>> store.add(np.array([[True, False], [True, True], [True, False]]))
+    array([2, 1, 2])
+    >>> len(store)
+    3
     """
 
     def __init__(self, d: int) -> None:
@@ -45,22 +53,22 @@ class CoalitionStore:
         )
 
     def add_within(self, coalitions: Coalitions, limit: int) -> NDArray[np.int64] | None:
-        """Register coalitions as ``add`` does, unless the store would then exceed ``limit``: return None instead."""
+        """Register coalitions as ``add`` does, or return None if the store would then hold more than ``limit``."""
         fresh = {key for key in coalition_keys(coalitions) if key not in self._positions}
         return self.add(coalitions) if len(self) + len(fresh) <= limit else None
 
     def since(self, start: int) -> Coalitions:
-        """Coalitions from position ``start`` on, (m, d)."""
+        """Return the coalitions from position ``start`` on, (m, d) bool."""
         packed = np.frombuffer(b"".join(islice(self._positions, start, None)), dtype=np.uint8)
         rows = packed.reshape(-1, -(-self.d // 8))
         return np.unpackbits(rows, axis=1, count=self.d).astype(bool)
 
 
 def coalition_keys(coalitions: Coalitions) -> list[bytes]:
-    """Bytes that identify each coalition (m, d)."""
+    """Return bytes that identify each of the coalitions (m, d)."""
     return [row.tobytes() for row in np.packbits(coalitions, axis=1)]
 
 
 def unseen(coalitions: Coalitions, known: set[bytes]) -> NDArray[np.bool_]:
-    """Which coalitions (m, d) are not among the known ones, given by their keys: (m,)."""
+    """Return which coalitions (m, d) are not among the known ones, given by their keys: (m,) bool."""
     return np.array([key not in known for key in coalition_keys(coalitions)], dtype=bool)

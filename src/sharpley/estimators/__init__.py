@@ -1,4 +1,4 @@
-"""Estimators of indices, one method a file; ``sharpley.METHODS`` has their names."""
+"""Estimators of indices, one method per module; ``sharpley.METHODS`` maps ``method=`` names to them."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""The contract of an estimator: choosing coalitions, learning from their values, estimating.
+"""The interface of an estimator: choose coalitions, learn from their values, estimate.
 
-One run of a method alternates between three steps, and each has its own knowledge:
+A run of a method repeats three steps, each of which has access to different information:
 
-1. ``choose`` registers coalitions within a budget. It knows the number of players, the budget, the generator, and what
-   ``learn`` made of earlier values, if anything. It never sees values otherwise.
-2. The engine evaluates what is new.
-3. ``learn`` turns the values into what further choices, and the estimate, may know of them: None for most methods.
-   Estimators whose *choices* depend on it declare that in ``choices_depend_on``.
+1. ``choose`` registers coalitions within a budget. It depends only on the number of players, the budget, the random
+   generator and the last result of ``learn``, if there is one; it never sees the values themselves.
+2. The engine evaluates the newly registered coalitions.
+3. ``learn`` computes from the values what further choices and the estimate may depend on: None for most methods.
+   Estimators whose *choices* depend on it declare this in ``choices_depend_on``.
 
-``estimate`` finally turns values into the index with its variances. It changes nothing.
+Finally, ``estimate`` computes the index and its variances from the values. It does not change the estimator.
 """
 
 from __future__ import annotations
@@ -24,39 +24,50 @@ from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
 
 DRAWN_PER_EVALUATION = 10
-"""Coalitions that are known cost nothing, but no more are drawn than this multiple of those that are paid for."""
+"""Maximum number of coalitions drawn per evaluation in the budget; repeated coalitions cost no evaluation."""
 
 
 class Budget(NamedTuple):
-    """What a run may spend, in distinct coalitions, v(∅) and v(N) included."""
+    """What a run may spend, as numbers of distinct coalitions, v(∅) and v(N) included.
+
+    Examples
+    --------
+    The first of several checkpoints of a run that may stop once a tolerance is met:
+
+    >>> Budget(now=100, most=1000, may_stop=True)
+    Budget(now=100, most=1000, may_stop=True)
+    """
 
     now: int
-    """Coalitions that the store may hold after this choice."""
+    """Maximum number of coalitions in the store after this choice."""
     most: int
-    """Coalitions that it may hold at the end of the run."""
+    """Maximum number of coalitions in the store at the end of the run."""
     may_stop: bool
     """Whether the run may end before ``most`` is spent, because a tolerance is met."""
 
 
 def whole_budget(most: int) -> Budget:
-    """A budget that is spent at once."""
+    """Return a budget that is spent in a single choice."""
     return Budget(most, most, may_stop=False)
 
 
 class Estimator(ABC):
-    """One run of a method on games of d ≥ 2 players; the coalitions are shared by all rows of the run.
+    """Base class of estimators: one run of a method on games of d ≥ 2 players.
+
+    All rows of a run share the same coalitions.
 
     Parameters
     ----------
     d : int
         Number of players.
     rng : int, Generator, SeedSequence or None
+        Source of randomness.
 
     Attributes
     ----------
     choices_depend_on : {None, "row", "rows"}
-        What the choice of coalitions depends on besides d, the budget and the generator: nothing, the values of a
-        single row, which then has a run of its own, or the values of all rows that share the run.
+        What the choice of coalitions depends on in addition to d, the budget and the generator: nothing (None), the
+        values of a single row, which then has its own run ("row"), or the values of all rows of the run ("rows").
 
     Notes
     -----
@@ -98,23 +109,44 @@ class Estimator(ABC):
         """Smallest budget that gives an estimate with an error bar."""
 
     def first_checkpoint(self, most: int) -> int:
-        """Budget from which the error bar is reliable enough to stop on, if ``most`` may be spent in all."""
+        """Return the budget from which on the error bar is reliable enough to stop, in a run with budget ``most``."""
         return self.least_budget
 
     @abstractmethod
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
-        """Register coalitions until the store holds ``budget.now`` of them; return whether the sample grew.
+        """Register coalitions, up to ``budget.now`` of them in the store, and return whether the sample grew.
 
-        ``learnt`` is what ``learn`` returned last; None at first.
+        Parameters
+        ----------
+        store : CoalitionStore
+            Where coalitions are registered.
+        budget : Budget
+        learnt : optional
+            The last result of ``learn``; None in the first call.
+
+        Returns
+        -------
+        bool
+            False if the budget does not pay for anything more.
         """
 
     def learn(self, values: Floats) -> Any:
-        """What further choices and the estimate may know of the values (r, m, k) of all registered coalitions."""
+        """Compute from the values (r, m, k) of all registered coalitions what further choices may depend on."""
         return None
 
     @abstractmethod
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
-        """The index from the values of all registered coalitions: (r, m, k) -> moments of shape (r, components, k).
+        """Estimate the index from the values of all registered coalitions.
 
-        ``learnt`` is what ``learn`` makes of the same values; an estimator that needs it computes it if it is None.
+        Parameters
+        ----------
+        values : (r, m, k) float
+            Values of r rows at the m coalitions of the store, with k outputs.
+        learnt : optional
+            The result of ``learn`` for the same values. An estimator that needs it computes it if it is None.
+
+        Returns
+        -------
+        Moments
+            Arrays of shape (r, components, k).
         """

@@ -1,4 +1,4 @@
-"""Exact values: all 2^d coalitions, by the definition of the index."""
+"""Exact values, from all 2^d coalitions, by the definition of the index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Floats
-from sharpley.coalitions.enumeration import MAX_ENUMERATED, all_coalitions
+from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, all_coalitions
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators.base import Budget, Estimator
@@ -16,23 +16,33 @@ from sharpley.indices import SHAPLEY, Index
 
 
 def least_budget(d: int) -> int:
-    """All coalitions; more than 20 players are an error."""
-    if d > MAX_ENUMERATED:
-        raise ValueError(f"method 'exact' is for at most {MAX_ENUMERATED} players, got {d}: sample instead")
+    """Return 2^d, the number of all coalitions; raise an error for more than 20 players."""
+    if d > MAX_ENUMERATED_PLAYERS:
+        raise ValueError(
+            f"method 'exact' is for at most {MAX_ENUMERATED_PLAYERS} players, got {d}; use another method, such as 'gp'"
+        )
     return 2**d
 
 
 @final
 class ExactEstimator(Estimator):
-    """Enumeration of all coalitions: no error, 2^d evaluations, at most 20 players.
+    """Enumerate all coalitions: exact, at the cost of 2^d evaluations, for at most 20 players.
 
     Parameters
     ----------
     d : int
+        Number of players.
     index : Index
-        What is computed; Shapley values by default.
+        The index to compute; Shapley values by default.
     rng : ignored
-        Nothing is random.
+        Present for a uniform interface; nothing is random.
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> found = sharpley.shapley_values(lambda S: S.sum(axis=1) ** 2.0, 3, method=ExactEstimator)
+    >>> found.values, found.n_evals
+    (array([3., 3., 3.]), 8)
     """
 
     def __init__(self, d: int, *, index: Index = SHAPLEY, rng: RNG = None) -> None:
@@ -43,16 +53,16 @@ class ExactEstimator(Estimator):
 
     @property
     def least_budget(self) -> int:
-        """All coalitions."""
+        """Number of all coalitions."""
         return self._least_budget
 
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
-        """Register everything at once."""
+        """Register all coalitions in the first call."""
         if self._positions is not None:
             return False
         self._positions = store.add(all_coalitions(self.d))
         return True
 
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
-        """The index by its definition, without error."""
+        """Compute the index by its definition, without error."""
         return exact_moments(self._index.of_all_values(values[:, self._positions], self.d))

@@ -1,15 +1,15 @@
 """Owen's multilinear extension: φ_i = ∫₀¹ E[v(E_q ∪ i) − v(E_q ∖ i)] dq, with E_q a random coalition.
 
-Each player is in E_q with probability q. One coalition E serves all players: with v(E) and the d values that
-one player's joining or leaving changes it to, it gives a contribution of everyone for d+1 evaluations. The
-integral over q is cut into intervals, and one sweep draws one coalition for each:
+Each player is in E_q with probability q. One coalition E serves all players: v(E) and the values of the d
+coalitions that differ from E in one player give a contribution of every player, for d+1 evaluations. The range of q
+is divided into intervals, and one sweep draws one coalition for each:
 
-- rule "uniform" (default): q uniform within its interval. Unbiased.
-- rule "trapezoid" (the paper's): q at the ends of intervals, with the weights of the trapezoid rule. Its bias does not
-  show in the standard error.
+- rule "uniform" (default): q is uniform within its interval. Unbiased.
+- rule "trapezoid" (the paper's): q at the ends of intervals, with the weights of the trapezoidal rule. The standard
+  error does not include its bias.
 
-The halved form takes q ≤ 1/2 only and each coalition together with its complement. Sweeps are independent, and give the
-standard error. The values do not add up to v(N) − v(∅) exactly.
+The halved variant uses only q ≤ 1/2, and each coalition together with its complement. Sweeps are independent, and the
+standard error is estimated from the spread between them. The values do not add up to v(N) − v(∅) exactly.
 """
 
 from __future__ import annotations
@@ -27,26 +27,28 @@ from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators.base import DRAWN_PER_EVALUATION, Budget, Estimator
 
 RULES = ("uniform", "trapezoid")
-MAX_INTERVALS = 16  # beyond these the spread of q within an interval no longer matters
-SWEEPS = 5  # wanted at least, before intervals are made finer
+MAX_INTERVALS = 16  # with more intervals, the spread of q within an interval no longer matters
+MIN_SWEEPS = 5  # intervals are made finer only as long as the budget pays for this many sweeps
 
 
 def least_budget(d: int, copies: int) -> int:
-    """Evaluations that pay for two sweeps of one interval, with ``copies`` coalitions for each q."""
+    """Return the number of evaluations for two sweeps of one interval, with ``copies`` coalitions for each q."""
     return min(2 + 2 * copies * (d + 1), 2**d)
 
 
 class MultilinearEstimator(Estimator):
-    """Sweeps over the integration variable q.
+    """Base class of Owen sampling: averages over sweeps of the integration variable q.
 
     Parameters
     ----------
     d : int
         Number of players.
     rule : {"uniform", "trapezoid"}
+        Where q lies in its interval.
     intervals : int, optional
-        Intervals of q in a sweep. By default as many as leave five sweeps within the budget, at most 16.
+        Number of intervals of q in a sweep. By default as many as the budget allows for five sweeps, at most 16.
     rng : int, Generator, SeedSequence or None
+        Source of randomness.
     """
 
     def __init__(self, d: int, *, rule: str = "uniform", intervals: int | None = None, rng: RNG = None) -> None:
@@ -59,7 +61,7 @@ class MultilinearEstimator(Estimator):
     @property
     @abstractmethod
     def _copies(self) -> int:
-        """Coalitions evaluated for each q: 1, or 2 with the complement."""
+        """Number of coalitions drawn for each q: 1, or 2 with the complement."""
 
     @property
     def _top(self) -> float:
@@ -67,28 +69,30 @@ class MultilinearEstimator(Estimator):
         return 1.0 / self._copies
 
     def _nodes(self, intervals: int) -> int:
+        """Number of values of q in a sweep."""
         return intervals + (self._rule == "trapezoid")
 
     def _sweep_cost(self, intervals: int) -> int:
+        """Number of evaluations in a sweep."""
         return self._nodes(intervals) * self._copies * (self.d + 1)
 
     @property
     def least_budget(self) -> int:
-        """Two sweeps."""
+        """Number of evaluations for two sweeps."""
         return min(2 + 2 * self._sweep_cost(self._intervals or 1), 2**self.d)
 
     def first_checkpoint(self, most: int) -> int:
-        """Ten sweeps."""
+        """Return the number of evaluations for ten sweeps."""
         intervals = self._affordable_intervals(most) if self._intervals is None else self._intervals
         return min(2 + 10 * self._sweep_cost(intervals), 2**self.d)
 
     def _affordable_intervals(self, most: int) -> int:
-        """Intervals as fine as leave enough sweeps within the budget."""
-        affordable = (most - 2) // (SWEEPS * self._copies * (self.d + 1)) - (self._rule == "trapezoid")
+        """Largest number of intervals with which the budget pays for ``MIN_SWEEPS`` sweeps."""
+        affordable = (most - 2) // (MIN_SWEEPS * self._copies * (self.d + 1)) - (self._rule == "trapezoid")
         return int(np.clip(affordable, 1, MAX_INTERVALS))
 
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
-        """Add whole sweeps as long as the budget allows."""
+        """Add whole sweeps as long as the budget pays for them."""
         if self._intervals is None:
             self._intervals = self._affordable_intervals(budget.most)
         before = len(self._sweeps)
@@ -98,14 +102,14 @@ class MultilinearEstimator(Estimator):
             members = self._draw_sweep()
             positions = store.add_within(_flips(members), budget.now)
             if positions is None:
-                self._rng.bit_generator.state = state  # the same sweep again when there is more to spend
+                self._rng.bit_generator.state = state  # a larger budget draws the same sweep again
                 break
             self._members.append(members)
             self._sweeps.append(positions.reshape(len(members), self.d + 1))
         return len(self._sweeps) > before
 
     def _draw_sweep(self) -> Coalitions:
-        """Coalitions of one sweep, (nodes · copies, d); complements follow all the others."""
+        """Draw the coalitions of one sweep, (nodes · copies, d); all complements come last."""
         intervals = self._intervals or 1
         offsets = np.arange(self._nodes(intervals), dtype=np.float64)
         if self._rule == "uniform":
@@ -122,14 +126,14 @@ class MultilinearEstimator(Estimator):
         return np.tile(weights / weights.sum() / self._copies, self._copies)
 
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
-        """Mean over sweeps, and its variance between them."""
+        """Average over sweeps; the variance is estimated from the spread between them."""
         signs = np.where(np.stack(self._members), 1.0, -1.0)[..., None]  # (sweeps, nodes, d, 1)
         positions = np.stack(self._sweeps)
         shares = np.full(len(positions), 1.0 / len(positions))
         node_weights = self._node_weights()
         moments = []
         for row in values:
-            found = row[positions]  # v(E) first, then v(E with player i in or out)
+            found = row[positions]  # v(E), followed by the values of the d coalitions that differ from E in one player
             contributions = signs * (found[:, :, :1] - found[:, :, 1:])
             totals = np.einsum("n,sndk->sdk", node_weights, contributions) / len(positions)
             moments.append(Moments(*(part[None] for part in grouped_moments(totals, shares))))
@@ -137,7 +141,7 @@ class MultilinearEstimator(Estimator):
 
 
 def _flips(members: Coalitions) -> Coalitions:
-    """Each coalition, followed by the d that one player's joining or leaving makes of it: (m, d) -> (m·(d+1), d)."""
+    """Return each coalition, followed by the d that differ from it in one player: (m, d) -> (m·(d+1), d)."""
     m, d = members.shape
     changes = np.concatenate([np.zeros((1, d), dtype=bool), np.eye(d, dtype=bool)])
     return (members[:, None, :] ^ changes).reshape(m * (d + 1), d)
@@ -145,17 +149,19 @@ def _flips(members: Coalitions) -> Coalitions:
 
 @final
 class OwenEstimator(MultilinearEstimator):
-    """Owen sampling: q over [0, 1].
+    """Owen sampling: the multilinear extension, integrated over q in [0, 1].
 
     Parameters
     ----------
     d : int
         Number of players.
     rule : {"uniform", "trapezoid"}
-        Where q lies in its interval; "trapezoid" is the paper's, and biased.
+        Where q lies in its interval: "uniform" draws it at random; "trapezoid" uses the ends of the interval, as in the
+        paper, and is biased.
     intervals : int, optional
-        Intervals of q in a sweep. By default as many as leave five sweeps within the budget, at most 16.
+        Number of intervals of q in a sweep. By default as many as the budget allows for five sweeps, at most 16.
     rng : int, Generator, SeedSequence or None
+        Source of randomness.
 
     Examples
     --------
@@ -171,6 +177,24 @@ class OwenEstimator(MultilinearEstimator):
 
 @final
 class OwenHalvedEstimator(MultilinearEstimator):
-    """Owen sampling with each coalition and its complement: q over [0, 1/2]."""
+    """Owen sampling with complements: q in [0, 1/2], and each coalition together with its complement.
+
+    Parameters
+    ----------
+    d : int
+        Number of players.
+    rule : {"uniform", "trapezoid"}
+        Where q lies in its interval, as for ``OwenEstimator``.
+    intervals : int, optional
+        Number of intervals of q in a sweep. By default as many as the budget allows for five sweeps, at most 16.
+    rng : int, Generator, SeedSequence or None
+        Source of randomness.
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> sharpley.shapley_values(lambda S: S @ [1.0, 2.0, 4.0, 8.0, 16.0], 5, method=OwenHalvedEstimator, rng=0).values
+    array([ 1.,  2.,  4.,  8., 16.])
+    """
 
     _copies = 2

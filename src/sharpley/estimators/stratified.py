@@ -1,12 +1,13 @@
 """Stratified sampling with two-stage allocation (Castro, Gómez, Molina and Tejada 2017).
 
 φ_i is the mean over positions ℓ = 0 .. d−1 of the mean contribution of player i to random coalitions of ℓ
-others. These (i, ℓ) are the strata. A first stage spends half the budget evenly; then the rest goes where it
-lowers the error most, in proportion to the estimated standard deviation of a stratum (Neyman), topping up
-what the first stage drew. The first and the last position have one coalition each, and no variance.
+others. These (i, ℓ) are the strata. The first stage spends half of the budget evenly over the strata. The second stage
+spends the rest where it lowers the error most: the total number of draws from a stratum, both stages together, becomes
+proportional to its estimated standard deviation (Neyman allocation). At the first and the last position there is only
+one coalition, and no variance.
 
-Var φ_i = Σ_ℓ s²_iℓ / n_iℓ / d², with the degrees of freedom of Welch and Satterthwaite. Since the second
-stage looks at the first, the estimate is unbiased only asymptotically.
+Var φ_i = Σ_ℓ s²_iℓ / n_iℓ / d², with the degrees of freedom of Welch and Satterthwaite. Since the second stage depends
+on the values of the first, the estimate is unbiased only asymptotically.
 """
 
 from __future__ import annotations
@@ -21,19 +22,39 @@ from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators.base import DRAWN_PER_EVALUATION, Budget, Estimator
 
-FIRST_STAGE = 0.5  # share of the budget that is spent evenly
-EVEN_SHARE = 0.25  # of the mean deviation, added to each stratum's
-PRIOR_FREEDOM = 1.0  # draws' worth of the position's mean variance in the variance of a stratum
+FIRST_STAGE_SHARE = 0.5  # of the budget, spent evenly
+MEAN_DEVIATION_SHARE = 0.25  # of the mean predicted deviation, added to the deviation predicted for each stratum
+PRIOR_DEGREES_OF_FREEDOM = 1.0  # weight of the position's mean variance in the variance of a stratum
 
 
 def least_budget(d: int) -> int:
-    """Evaluations that pay for two draws in each stratum, and for what is fixed."""
+    """Return the number of evaluations for two draws from each stratum that has a variance, and one from the others."""
     return min(2 + 2 * d + 4 * d * max(0, d - 2), 2**d)
 
 
 @final
 class StratifiedEstimator(Estimator):
-    """Contributions of every player at every position."""
+    """Stratified sampling of the contributions of every player at every position, with two-stage allocation.
+
+    Parameters
+    ----------
+    d : int
+        Number of players.
+    rng : int, Generator, SeedSequence or None
+        Source of randomness.
+
+    References
+    ----------
+    Castro, Gómez, Molina and Tejada (2017). Improving polynomial estimation of the Shapley value by stratified random
+    sampling with optimum allocation. Computers & Operations Research 82.
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> method = StratifiedEstimator
+    >>> sharpley.shapley_values(lambda S: S @ [1.0, 2.0, 4.0, 8.0, 16.0, 32.0], 6, method=method, rng=0).values
+    array([ 1.,  2.,  4.,  8., 16., 32.])
+    """
 
     choices_depend_on = "row"
 
@@ -44,32 +65,32 @@ class StratifiedEstimator(Estimator):
 
     @property
     def least_budget(self) -> int:
-        """Two draws in each stratum, and what is fixed."""
+        """Number of evaluations for two draws from each stratum that has a variance, and one from the others."""
         return least_budget(self.d)
 
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
-        """Spend the first stage evenly, and the rest by the standard deviations learnt so far."""
+        """Draw evenly in the first stage, then in proportion to the standard deviations learnt so far."""
         before = len(self._strata)
         if not self._strata:
             self._first_stage(store, budget.now)
             return True
         counts = np.bincount(np.concatenate(self._strata), minlength=self.d**2)
         target = self._allocation(learnt, counts, budget.now - len(store))
-        # In random order, so that a tight budget cuts fairly.
+        # In random order, so that no stratum is favoured when the budget runs out.
         waiting = self._rng.permutation(np.repeat(np.arange(self.d**2), np.maximum(0, target - counts)))
         while len(waiting):
-            now = max(1, (budget.now - len(store)) // 2)  # as many as fit for sure: a draw adds two coalitions at most
+            now = max(1, (budget.now - len(store)) // 2)  # these fit in any case: a draw adds at most two coalitions
             if not self._draw(store, waiting[:now], budget.now):
                 break
             waiting = waiting[now:]
         return len(self._strata) > before
 
     def learn(self, values: Floats) -> Floats:
-        """Standard deviations expected in the strata of the one row, (d²,)."""
+        """Predict the standard deviations of the strata of the single row, (d²,)."""
         return self._predicted_deviations(values[0])
 
     def _first_stage(self, store: CoalitionStore, budget: int) -> None:
-        """Two draws in each stratum, then more of them evenly up to half the budget."""
+        """Draw twice from each stratum that has a variance, then evenly up to half the budget."""
         every = np.arange(self.d**2)
         position = every % self.d
         fixed, random = (
@@ -78,11 +99,12 @@ class StratifiedEstimator(Estimator):
         )
         self._draw(store, fixed, None)
         for sweep in range(max(2, DRAWN_PER_EVALUATION * budget // max(1, len(random)))):
-            if len(random) == 0 or not self._draw(store, random, None if sweep < 2 else int(FIRST_STAGE * budget)):
+            limit = None if sweep < 2 else int(FIRST_STAGE_SHARE * budget)
+            if len(random) == 0 or not self._draw(store, random, limit):
                 break
 
     def _draw(self, store: CoalitionStore, strata: NDArray[np.int64], limit: int | None) -> bool:
-        """Draw one coalition for each of the strata and register it without and with the player."""
+        """Draw one coalition for each stratum, and register it without and with the player."""
         players, sizes = strata // self.d, strata % self.d
         without = self._random_coalitions(players, sizes)
         joined = without.copy()
@@ -96,21 +118,21 @@ class StratifiedEstimator(Estimator):
         return True
 
     def _random_coalitions(self, players: NDArray[np.int64], sizes: NDArray[np.int64]) -> Coalitions:
-        """Uniform coalitions of given sizes that do not hold the given players."""
+        """Draw uniformly distributed coalitions of the given sizes that do not contain the given players."""
         keys = self._rng.random((len(players), self.d))
-        keys[np.arange(len(players)), players] = 2.0  # ranked last, so never among the first d−1
+        keys[np.arange(len(players)), players] = 2.0  # sorted last, so never among the first d − 1
         return np.argsort(np.argsort(keys, axis=1), axis=1) < sizes[:, None]
 
-    def _allocation(self, deviations: Floats, counts: NDArray[np.int64], evals_left: int) -> NDArray[np.int64]:
-        """Draws in each stratum that a further ``evals_left`` // 2 draws should lead to."""
-        spare = evals_left // 2
+    def _allocation(self, deviations: Floats, counts: NDArray[np.int64], evals: int) -> NDArray[np.int64]:
+        """Return the number of draws from each stratum, both stages together, after ``evals`` // 2 further draws."""
+        further = evals // 2
         wanted = counts.astype(np.float64)
         growing = deviations > 0
-        if spare <= 0 or not growing.any():
+        if further <= 0 or not growing.any():
             return counts
-        # Strata that have more than their share keep it; the others are levelled at c · deviation.
+        # Strata that already have more than their share keep it; all others get level · deviation draws.
         while True:
-            level = (spare + counts[growing].sum()) / deviations[growing].sum()
+            level = (further + counts[growing].sum()) / deviations[growing].sum()
             over = growing & (counts > level * deviations)
             if not over.any():
                 break
@@ -119,7 +141,7 @@ class StratifiedEstimator(Estimator):
         return np.floor(wanted).astype(np.int64)
 
     def _moments(self, values: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
-        """Draws n, mean and variance of each stratum: (d²,), (r, d², k), (r, d², k)."""
+        """Return the number of draws, the mean and the variance of each stratum: (d²,), (r, d², k), (r, d², k)."""
         strata, positions = np.concatenate(self._strata), np.concatenate(self._positions)
         gains = values[:, positions[:, 1]] - values[:, positions[:, 0]]
         counts = np.bincount(strata, minlength=self.d**2)
@@ -130,40 +152,40 @@ class StratifiedEstimator(Estimator):
         return counts, mean, squares / np.maximum(1, counts - 1)[:, None]
 
     def _predicted_deviations(self, values: Floats) -> Floats:
-        """Standard deviation expected in each stratum, judged by the *other* strata of its player and of its position.
+        """Predict the standard deviation of each stratum from the *other* strata of its player and of its position.
 
-        A stratum's own draws must not decide how often it is drawn again: two draws are often equal by chance, and with
-        rare contributions (a pivotal vote) the strata that happened to see none would be left alone. Their means stay
-        too low and their errors look like none: intervals would cover far too little.
+        A stratum's own draws must not decide how often it is drawn from again. Two draws are often equal by chance, and
+        where contributions are rare (a pivotal vote), strata in which none was observed would not be drawn from again.
+        Their means would stay too low with an apparent error of 0, and intervals would cover far too little.
         """
         variances = self._moments(values[None])[2][0].sum(axis=-1).reshape(self.d, self.d)
         by_player = variances.sum(axis=1, keepdims=True) - variances
         by_position = variances.sum(axis=0, keepdims=True) - variances
         predicted = (by_player * by_position) ** 0.25
-        predicted += EVEN_SHARE * predicted.mean()  # nobody is given up after a few draws
-        predicted[:, [0, -1]] = 0.0  # one coalition each
+        predicted += MEAN_DEVIATION_SHARE * predicted.mean()  # no stratum is abandoned after a few draws
+        predicted[:, [0, -1]] = 0.0  # there is only one coalition
         return np.asarray(predicted.reshape(-1))
 
     def _shrunk(self, variances: Floats, counts: NDArray[np.int64]) -> Floats:
-        """Variances of strata, drawn a little towards the mean variance of all players at the same position.
+        """Shrink the variances of strata slightly towards the mean variance of all players at the same position.
 
-        A player who contributes rarely may show no contribution at all in a few draws; that is not certainty.
+        A few draws of a player who contributes rarely may all be 0; that does not make the mean certain.
         """
         shape = (len(variances), self.d, self.d, variances.shape[2])
         position = np.repeat(variances.reshape(shape).mean(axis=1, keepdims=True), self.d, axis=1).reshape(
             variances.shape
         )
-        freedom = (counts - 1.0)[:, None]
-        shrunk = (freedom * variances + PRIOR_FREEDOM * position) / (freedom + PRIOR_FREEDOM)
-        return np.asarray(np.where(freedom > 0, shrunk, 0.0))
+        own = (counts - 1.0)[:, None]
+        shrunk = (own * variances + PRIOR_DEGREES_OF_FREEDOM * position) / (own + PRIOR_DEGREES_OF_FREEDOM)
+        return np.asarray(np.where(own > 0, shrunk, 0.0))
 
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
-        """Mean over positions of the means of strata."""
+        """Average the means of the strata of each player over positions."""
         counts, mean, variance = self._moments(values)
         variance = self._shrunk(variance, counts)
         shape = (len(values), self.d, self.d, values.shape[2])
         parts = (variance / counts[:, None]).reshape(shape) / self.d**2
         total = parts.sum(axis=2)
         penalty = (parts**2 / np.maximum(1, counts - 1).reshape(1, self.d, self.d, 1)).sum(axis=2)
-        freedom = np.divide(total**2, penalty, out=np.full_like(total, np.inf), where=penalty > 0)
-        return Moments(mean.reshape(shape).mean(axis=2), total, freedom)
+        degrees_of_freedom = np.divide(total**2, penalty, out=np.full_like(total, np.inf), where=penalty > 0)
+        return Moments(mean.reshape(shape).mean(axis=2), total, degrees_of_freedom)

@@ -1,8 +1,10 @@
-"""Shapley values from orderings: the mean contribution along walks from the empty to the full coalition.
+"""Shapley values from orderings: mean contributions along walks from the empty to the full coalition.
 
-Along the ordering σ player σ_k enters at step k and contributes v({σ_1 … σ_k}) − v({σ_1 … σ_{k−1}}) (the
-paper's Equation 2). A walk passes through d+1 coalitions, two of which are the same for all. The contributions along a
-walk add up to v(N) − v(∅), and so does every weighted mean of them with weights that sum to 1.
+Along the ordering σ, player σ_k enters at rank k and contributes v({σ_1 … σ_k}) − v({σ_1 … σ_{k−1}}) (the paper's
+Equation 2). A walk passes through d+1 coalitions; the first and the last are the same for all walks. The contributions
+along a walk add up to v(N) − v(∅), and so does every weighted mean of them with weights that sum to 1.
+
+Walks come in *steps*: a step is one ordering, or an antithetic pair of orderings, which is never split.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ from sharpley.coalitions.moments import Moments, group_totals, group_weights, gr
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.estimators.base import DRAWN_PER_EVALUATION, Budget, Estimator
 
-STEPS_PER_REQUEST = 32  # steps taken from the source at a time
-LARGEST_CLASS = 10**12  # coalitions of one size: with more than these, walks never meet by chance
-CONTRIBUTIONS_AT_ONCE = 2**22  # held in memory: 32 MB
+STEPS_PER_REQUEST = 32  # steps requested from the source at a time
+MAX_COUNTED_COALITIONS = 10**12  # of one size: among more than this many, random walks practically never coincide
+MAX_CONTRIBUTIONS_AT_ONCE = 2**22  # held in memory: 32 MB
 
 
 class GroupedOrderings(Protocol):
@@ -29,55 +31,73 @@ class GroupedOrderings(Protocol):
 
     @property
     def orderings(self) -> Orderings:
-        """(n, d)."""
+        """The orderings, (n, d)."""
 
     @property
     def weights(self) -> Floats:
-        """(n,), summing to 1."""
+        """Weights of the orderings, (n,), summing to 1."""
 
     @property
     def groups(self) -> NDArray[np.int64]:
-        """(n,)."""
+        """Group of each ordering, (n,)."""
 
 
 class OrderingSource(Protocol):
     """Steps of one ordering, or of an antithetic pair, from one or more independent streams."""
 
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
-        """Return the next steps, (count, step, d), and the streams that they come from, (count,)."""
+        """Return the next steps, (count, step, d), and the stream of each, (count,)."""
 
     def label(self, orderings: Orderings, streams: NDArray[np.int64]) -> GroupedOrderings:
-        """Weights and groups of the orderings taken so far."""
+        """Return the orderings taken so far, (n, d), with their weights and groups."""
 
 
 MakeSource: TypeAlias = Callable[[int | None], OrderingSource]
-"""Makes a source for an expected number of orderings; None if the run may stop anywhere."""
+"""Creates a source for an expected number of orderings; None if the run may stop at any time."""
 
 
 def least_budget(d: int, step: int) -> int:
-    """Evaluations that pay for two independent steps of ``step`` orderings."""
+    """Return the number of evaluations for two independent steps of ``step`` orderings."""
     return _cost(2, d, step)
 
 
 def _cost(steps: int, d: int, step: int) -> int:
-    """Evaluations that pay for this many steps even if no coalition repeats."""
+    """Return the number of evaluations for a number of steps if no coalition repeats."""
     return min(2 + steps * step * (d - 1), 2**d)
 
 
 @final
 class PermutationEstimator(Estimator):
-    """Mean marginal contributions along orderings from a source.
+    """Average marginal contributions along the orderings of a source.
 
-    The walks follow the source's order until the next step would exceed the budget. Whether it does depends only on how
-    coalitions overlap, which does not change when players are relabelled; so stopping there causes no bias.
+    Steps are taken from the source in order until the next one would exceed the budget. Whether it would depends only
+    on how coalitions overlap, which does not change when the players are relabelled; so stopping there causes no bias.
 
     Parameters
     ----------
     d : int
+        Number of players.
     step : int
-        Orderings in a step of the source: 2 for antithetic pairs, which are never split.
+        Number of orderings in a step of the source: 2 for antithetic pairs, which are never split.
     make_source : callable
-        Makes the source of orderings when the budget is known.
+        Creates the source of orderings once the budget is known.
+
+    Examples
+    --------
+    This is the estimator of every method that is a sampler, such as "antithetic":
+
+    >>> from functools import partial
+    >>> import numpy as np
+    >>> from sharpley.coalitions.store import CoalitionStore
+    >>> from sharpley.samplers import Antithetic
+    >>> from sharpley.samplers.replicates import GroupedSource
+    >>> estimator = PermutationEstimator(3, step=2, make_source=partial(GroupedSource, Antithetic(3, rng=0)))
+    >>> store = CoalitionStore(3)
+    >>> estimator.choose(store, Budget(8, 8, may_stop=False))
+    True
+    >>> values = store.since(0) @ np.array([1.0, 2.0, 4.0])
+    >>> estimator.estimate(values[None, :, None]).values[0, :, 0]
+    array([1., 2., 4.])
     """
 
     def __init__(self, d: int, step: int, make_source: MakeSource) -> None:
@@ -91,15 +111,15 @@ class PermutationEstimator(Estimator):
 
     @property
     def least_budget(self) -> int:
-        """Two independent steps."""
+        """Number of evaluations for two independent steps."""
         return least_budget(self.d, self._step)
 
     def first_checkpoint(self, most: int) -> int:
-        """Ten steps."""
+        """Return the number of evaluations for ten steps."""
         return _cost(10, self.d, self._step)
 
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
-        """Walk on, step by step, as far as the budget goes."""
+        """Add steps as long as the budget pays for them."""
         if self._source is None:
             self._source = self._make_source(None if budget.may_stop else orderings_within(budget.most, self.d))
         before = len(self._streams)
@@ -122,7 +142,7 @@ class PermutationEstimator(Estimator):
         return self._pending.pop()
 
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
-        """Mean contributions, and their variance between groups."""
+        """Average the contributions; the variance is estimated from the spread between groups."""
         if self._source is None:
             raise ValueError("no orderings were drawn: call choose before estimate")
         orderings = np.concatenate(self._orderings)
@@ -131,14 +151,14 @@ class PermutationEstimator(Estimator):
 
 
 def orderings_within(budget: int, d: int) -> int:
-    """Random orderings whose coalitions are expected to number ``budget``; at small d many of them coincide.
+    """Return the number of random orderings with an expected ``budget`` distinct coalitions; at small d, many coincide.
 
-    A size class of c coalitions has c (1 − (1 − 1/c)ⁿ) of them on n independent walks.
+    Of c coalitions of one size, n independent walks pass through c (1 − (1 − 1/c)ⁿ) distinct ones on average.
     """
-    classes = np.array([float(min(comb(d, size), LARGEST_CLASS)) for size in range(1, d)])
+    of_each_size = np.array([float(min(comb(d, size), MAX_COUNTED_COALITIONS)) for size in range(1, d)])
 
     def expected(n: int) -> float:
-        return 2.0 - float((classes * np.expm1(n * np.log1p(-1.0 / classes))).sum())
+        return 2.0 - float((of_each_size * np.expm1(n * np.log1p(-1.0 / of_each_size))).sum())
 
     low, high = 1, DRAWN_PER_EVALUATION * budget // (d - 1) + 2
     while high - low > 1:
@@ -148,44 +168,45 @@ def orderings_within(budget: int, d: int) -> int:
 
 
 def coalitions_between(orderings: Orderings) -> Coalitions:
-    """The coalitions strictly between ∅ and N that walks pass through: (n, d) -> (n·(d−1), d)."""
+    """Return the coalitions strictly between ∅ and N that walks pass through: (n, d) -> (n·(d−1), d)."""
     n, d = orderings.shape
     ranks = np.argsort(orderings, axis=1)
     return (ranks[:, None, :] < np.arange(1, d)[None, :, None]).reshape(n * (d - 1), d)
 
 
 def _whole_walks(positions: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """Positions of all d+1 coalitions of n walks, (n, d+1)."""
+    """Return the positions of all d+1 coalitions of n walks, (n, d+1)."""
     ends = np.full((n, 1), EMPTY), np.full((n, 1), FULL)
     return np.concatenate([ends[0], positions.reshape(n, -1), ends[1]], axis=1)
 
 
 def add_walks(store: CoalitionStore, orderings: Orderings) -> NDArray[np.int64]:
-    """Register all coalitions that orderings pass through and return their positions, (n, d+1)."""
+    """Register all coalitions that walks along orderings (n, d) pass through; return their positions, (n, d+1)."""
     return _whole_walks(store.add(coalitions_between(orderings)), len(orderings))
 
 
 def contributions_along(values: Floats, orderings: Orderings) -> Floats:
-    """Contributions of all players along walks.
+    """Return the contributions of all players along walks.
 
     Parameters
     ----------
     values : (..., n, d+1) float
         Values of the coalitions along each walk, from ∅ to N.
-    orderings : (n, d) orderings
+    orderings : (n, d) int
+        Players in the order in which they enter.
 
     Returns
     -------
     (..., n, d) float
-        By player.
+        Contribution of each player along each walk.
     """
-    ranks = np.argsort(orderings, axis=1)  # where along its walk each player enters
+    ranks = np.argsort(orderings, axis=1)
     steps = np.diff(values, axis=-1)
     return np.take_along_axis(steps, ranks.reshape(*[1] * (steps.ndim - 2), *ranks.shape), axis=-1)
 
 
 def walk_moments(values: Floats, walks: NDArray[np.int64], sample: GroupedOrderings) -> Moments:
-    """Weighted mean contributions of players along walks.
+    """Return weighted mean contributions of players along walks, with variances from the spread between groups.
 
     Parameters
     ----------
@@ -194,10 +215,16 @@ def walk_moments(values: Floats, walks: NDArray[np.int64], sample: GroupedOrderi
     walks : (n, d+1) int
         Positions of the coalitions along each walk.
     sample : GroupedOrderings
+        The n orderings of the walks, with their weights and groups.
+
+    Returns
+    -------
+    Moments
+        Arrays of shape (r, d, k).
     """
     n, d = sample.orderings.shape
     totals = group_weights(sample.weights, sample.groups)
-    at_once = max(1, CONTRIBUTIONS_AT_ONCE // (n * d * values.shape[2]))
+    at_once = max(1, MAX_CONTRIBUTIONS_AT_ONCE // (n * d * values.shape[2]))
     parts = []
     for start in range(0, len(values), at_once):
         along = np.moveaxis(values[start : start + at_once], 1, 2)[:, :, walks]  # (rows, k, n, d+1)

@@ -16,10 +16,10 @@ from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
 from sharpley.estimators.base import whole_budget
 from sharpley.estimators.gp import active, fitting
-from sharpley.estimators.gp.data import unit_sized
+from sharpley.estimators.gp.data import normalised
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.pairs.base import PairData
-from sharpley.estimators.pairs.choosing import PairChooser, class_sizes
+from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class
 
 __all__ = [
     "FixedMixture",
@@ -104,7 +104,7 @@ def number_of_pairs(d: int) -> int:
     >>> number_of_pairs(4)
     7
     """
-    return int(class_sizes(d).sum())
+    return int(pairs_per_class(d).sum())
 
 
 def evaluated_pairs(game: Callable[[Coalitions], Floats], masks: Coalitions) -> PairData:
@@ -134,7 +134,7 @@ def evaluated_pairs(game: Callable[[Coalitions], Floats], masks: Coalitions) -> 
 
 def learnt_scales(data: PairData) -> Scales:
     """Return the hyperparameters that all games share, from the fit to the pilot games."""
-    return fitting.learn_from_pilots(unit_sized(data)[0], GPSettings()).scales
+    return fitting.learn_from_pilots(normalised(data)[0], GPSettings()).scales
 
 
 def fixed_scales(d: int, total: float) -> Scales:
@@ -159,7 +159,7 @@ def estimate_with_error(data: PairData) -> tuple[Floats, Floats]:
     """Estimate Shapley values as ``gp`` does, and return them with the half-widths of their 95% intervals, (d, r)."""
     from scipy.special import stdtrit
 
-    unit, magnitudes = unit_sized(data)
+    unit, magnitudes = normalised(data)
     settings = GPSettings()
     found = fitting.estimate_games(unit, fitting.learn_from_pilots(unit, settings), settings)
     half_widths = stdtrit(found.degrees_of_freedom, 0.975) * np.sqrt(found.variances)

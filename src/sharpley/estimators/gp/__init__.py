@@ -1,6 +1,9 @@
-"""Bayesian quadrature over coalitions: the estimator "gp" and its unbiased form.
+"""Bayesian quadrature over coalitions: the method "gp" and its unbiased form.
 
-``settings`` and ``work`` say how it is done and what it takes; ``kernel`` is the prior, ``learning`` finds its
-hyperparameters, ``posterior`` conditions it (``cholesky``, ``triples``), ``fitting`` does so for many games,
-``estimator`` chooses pairs (``active``) and estimates, ``control_variate`` is the unbiased form.
+- ``settings`` has all settings, and ``work`` counts the operations of an estimate.
+- ``kernel`` is the prior, and ``learning`` finds its hyperparameters.
+- ``posterior`` conditions the process on values, with the help of ``cholesky`` and ``triples``; ``fitting`` does so for
+  many games.
+- ``estimator`` chooses pairs, with the help of ``active``, and estimates.
+- ``control_variate`` is the unbiased form.
 """

@@ -1,7 +1,9 @@
-"""Whitening: with a covariance K = LL', whitened columns of X are L⁻¹X, and X'K⁻¹Y is the inner product of two such.
+"""Whitening by a Cholesky factor.
 
-Cutting off their last rows leaves out the last data, as if these had not been seen: the first rows and columns of L are
-the factor of what is left.
+With a covariance K = LL', the whitened columns of X are L⁻¹X, and X'K⁻¹Y is the inner product of whitened X and Y.
+
+Dropping the last rows of whitened columns holds out the last data, since the first rows and columns of L are the
+Cholesky factor of the covariance of the first data.
 """
 
 from __future__ import annotations
@@ -14,33 +16,33 @@ from sharpley._support.typing import Floats
 
 
 class Factor(NamedTuple):
-    """The Cholesky factor of a covariance."""
+    """The Cholesky factor L of a covariance."""
 
     lower: Floats
-    """(n, n): L, columns first, as LAPACK wants it."""
+    """L, (n, n), in column-major order as LAPACK expects it."""
 
     @classmethod
     def of(cls, covariance: Floats) -> Factor:
-        """Factor a covariance, which is used up."""
+        """Factorise a covariance (n, n), which is overwritten."""
         from scipy.linalg import cholesky
 
-        # The transpose of a symmetric matrix is itself, columns first.
+        # The transpose of a symmetric matrix in row-major order is the same matrix in column-major order.
         return cls(cholesky(covariance.T, lower=True, overwrite_a=True, check_finite=False))
 
     def first(self, n: int) -> Factor:
-        """Of the first data alone."""
+        """Return the factor of the covariance of the first n data."""
         return Factor(np.asfortranarray(self.lower[:n, :n]))
 
     def last_units(self, n: int) -> Floats:
-        """The last unit vectors, whitened, but for their first rows, which are 0: (n, n)."""
+        """Return the last n unit vectors, whitened, without their first rows, which are 0: (n, n)."""
         return Factor(np.asfortranarray(self.lower[-n:, -n:])).whiten(np.eye(n))
 
     def whiten(self, columns: Floats) -> Floats:
-        """L⁻¹X."""
+        """Return L⁻¹X."""
         return self._solve(columns, transposed=False)
 
     def unwhiten(self, white: Floats) -> Floats:
-        """K⁻¹X, from L⁻¹X."""
+        """Return K⁻¹X, given L⁻¹X."""
         return self._solve(white, transposed=True)
 
     def _solve(self, columns: Floats, *, transposed: bool) -> Floats:

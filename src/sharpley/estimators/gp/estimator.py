@@ -1,7 +1,8 @@
-"""The estimator "gp": Bayesian quadrature over coalitions.
+"""The estimator of method "gp": Bayesian quadrature over coalitions.
 
-Pairs are chosen as a mixture: all singletons, a share that halves the players, the rest spread evenly over sizes. If a
-run with a tolerance goes on, half of the further pairs are chosen actively, by the hyperparameters learnt so far.
+Pairs are chosen as a fixed mixture: all singletons, a share from class ⌊d/2⌋, and the rest spread evenly over sizes. In
+a run with a tolerance, from the second checkpoint on, half of the further pairs are chosen actively, given the
+hyperparameters learnt so far.
 """
 
 from __future__ import annotations
@@ -15,34 +16,35 @@ from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import coalition_keys, unseen
 from sharpley.estimators.gp.active import candidates, most_informative
-from sharpley.estimators.gp.data import unit_sized
+from sharpley.estimators.gp.data import normalised
 from sharpley.estimators.gp.fitting import Pilot, estimate_games, learn_from_pilots
 from sharpley.estimators.gp.kernel import Scales
-from sharpley.estimators.gp.settings import DEFAULT, GPSettings
+from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs.base import PairData, PairedEstimator, as_games, evaluations_of
-from sharpley.estimators.pairs.choosing import class_sizes, quotas
+from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
 
-SINGLETONS_FROM = 1.5  # pairs for each player, from which on all singletons are among them
-SPARE_PAIRS = 2  # beyond one for each player, in the smallest sample
+MIN_PAIRS_PER_PLAYER_FOR_SINGLETONS = 1.5  # samples of at least this many pairs per player contain all singletons
+SPARE_PAIRS = 2  # pairs in excess of one per player, in the smallest sample
 
 
 class Learnt(NamedTuple):
-    """What the values of a run have shown."""
+    """What was learnt from the values of a run."""
 
     unit: PairData
-    """The games at the pairs, scaled to unit size."""
+    """Normalised games at the pairs."""
     magnitudes: Floats
-    """(g,): what the games were divided by."""
+    """Root mean squares that the games were divided by, (g,)."""
     pilot: Pilot
+    """The fit to the pilot games."""
 
 
 def fewest_pairs(d: int) -> int:
-    """Pairs that give an estimate with an error bar."""
-    return min(d + SPARE_PAIRS, int(class_sizes(d).sum()))
+    """Return the smallest number of pairs that gives an estimate with an error bar."""
+    return min(d + SPARE_PAIRS, int(pairs_per_class(d).sum()))
 
 
 def least_budget(d: int) -> int:
-    """Smallest budget of "gp" for games of d players."""
+    """Return the smallest budget of "gp" for games of d players."""
     return evaluations_of(fewest_pairs(d), d)
 
 
@@ -55,7 +57,9 @@ class GaussianProcessEstimator(PairedEstimator):
     d : int
         Number of players.
     settings : GPSettings, optional
+        Settings of the Gaussian process.
     rng : int, Generator, SeedSequence or None
+        Source of randomness.
 
     Examples
     --------
@@ -68,26 +72,28 @@ class GaussianProcessEstimator(PairedEstimator):
 
     choices_depend_on = "rows"
 
-    def __init__(self, d: int, *, settings: GPSettings = DEFAULT, rng: RNG = None) -> None:
+    def __init__(self, d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> None:
         super().__init__(d, rng=rng)
         self._settings = settings
-        self._asked = 0  # pairs of the mixture, used or skipped
+        self._n_requested = 0  # pairs of the mixture, whether used or skipped
 
     @property
     def _fewest_pairs(self) -> int:
         return fewest_pairs(self.d)
 
     def _quotas(self, n_pairs: int) -> NDArray[np.int64]:
+        """Return the number of pairs of each class in a mixture of ``n_pairs``, (⌊d/2⌋,)."""
         settings = self._settings
         middle = settings.middle_share if self.d < settings.many_players else settings.middle_share_of_many
         first = min(n_pairs, settings.most_pairs)
-        mixed = quotas(self.d, first, singletons=first >= SINGLETONS_FROM * self.d, middle=middle)
+        singletons = first >= MIN_PAIRS_PER_PLAYER_FOR_SINGLETONS * self.d
+        mixed = quotas(self.d, first, singletons=singletons, middle=middle)
         return mixed if n_pairs == first else quotas(self.d, n_pairs, already=mixed)
 
     def _choose(self, wanted: int, learnt: Learnt | None) -> Coalitions:
-        """The mixture or, once something was learnt, half of it followed by the most informative pairs.
+        """Choose from the mixture or, if ``learnt`` is given, half from it and half actively.
 
-        The pairs that the process is conditioned on come first.
+        The process is conditioned on the first ``most_pairs`` pairs; those after these are chosen in a further call.
         """
         most = self._settings.most_pairs
         is_conditioned = self._n_pairs < most
@@ -99,29 +105,31 @@ class GaussianProcessEstimator(PairedEstimator):
         return np.concatenate([fixed, self._informative(known, missing // 2, learnt.pilot.scales)])
 
     def _informative(self, known: Coalitions, count: int, scales: Scales) -> Coalitions:
+        """Choose the most informative pairs, (count, d), given those that are known."""
         pool = candidates(self.d, known, self._rng, self._settings.pool)
         return np.asarray(pool[most_informative(known, pool, scales, count, self._settings)])
 
     def _of_mixture(self, count: int) -> Coalitions:
-        """The next pairs of the mixture; those that were chosen actively are skipped."""
+        """Return the next ``count`` pairs of the mixture; pairs that were chosen actively are skipped."""
         known = {key for part in self._members for key in coalition_keys(part)}
         parts: list[Coalitions] = []
         while (missing := count - sum(map(len, parts))) > 0:
-            self._asked += missing
-            fresh = self._chooser.extend(self._quotas(self._asked))
+            self._n_requested += missing
+            fresh = self._chooser.extend(self._quotas(self._n_requested))
             parts.append(fresh[unseen(fresh, known)][:missing])
-            if len(fresh) == 0 and self._asked > class_sizes(self.d).sum():
-                raise RuntimeError(f"no pairs of {self.d} players are left to choose")  # cannot be: more are wanted
+            if len(fresh) == 0 and self._n_requested > pairs_per_class(self.d).sum():
+                # A defect, since callers never ask for more pairs than there are.
+                raise RuntimeError(f"all pairs of {self.d} players have been chosen, but {missing} more were requested")
         return np.concatenate(parts) if parts else np.empty((0, self.d), dtype=bool)
 
     def learn(self, values: Floats) -> Learnt:
-        """Hyperparameters that the games of all rows have in common."""
-        unit, magnitudes = unit_sized(self._data(values))
+        """Learn the hyperparameters that the games of all rows share."""
+        unit, magnitudes = normalised(self._data(values))
         pilot = learn_from_pilots(unit.pairs(slice(self._settings.most_pairs)), self._settings)
         return Learnt(unit, magnitudes, pilot)
 
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
-        """Posterior mean and variance of all games."""
+        """Compute the posterior mean and variance of the Shapley values of all games."""
         known = self.learn(values) if learnt is None else learnt
         found = estimate_games(known.unit, known.pilot, self._settings)
         phi = as_games(found.values * known.magnitudes, values)

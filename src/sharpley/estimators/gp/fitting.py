@@ -1,13 +1,13 @@
 """Fitting the process to many games that share their pairs.
 
-Hyperparameters are learnt from a few pilot games together, and one factorisation then serves all games. A handful of
-games is refitted one by one from there, in a few iterations, since games of one model differ in which players
-interact; and each of a handful of games may have interactions that stand out (``triples``).
+Hyperparameters are learnt from a few pilot games together, and one factorisation then serves all games. If there are
+few games, each is refitted from there in a few iterations, since games of one model differ in which players interact,
+and each may have outstanding interactions (``triples``).
 
-**Beyond ``most_pairs`` pairs** the process is conditioned on the first of them only. What its mean leaves unexplained
-is a game too, whose Shapley values the regression estimates: pairs that the process has seen stand for themselves,
-later ones for all others of their class. The two estimates are combined by their variances. That is consistent, since
-the regression is and its variance falls to 0.
+**More than ``most_pairs`` pairs.** The process is conditioned only on the first ``most_pairs`` of them. The residuals
+of its posterior mean are a game too, whose Shapley values the regression estimates: pairs that the process was
+conditioned on represent only themselves, later ones all others of their class. The two estimates are weighted by their
+variances. The combination is consistent, since the regression is, and its variance tends to 0.
 """
 
 from __future__ import annotations
@@ -29,24 +29,27 @@ from sharpley.estimators.pairs.regression import LeastSquares, PairRegression
 
 
 class Estimates(NamedTuple):
-    """Shapley values of games, which are columns."""
+    """Estimated Shapley values; each column is a game."""
 
     values: Floats
-    """(d, g)."""
+    """Shapley values, (d, g)."""
     variances: Floats
-    """(d, g)."""
+    """Variances of ``values``, (d, g)."""
     degrees_of_freedom: float
+    """Degrees of freedom behind ``variances``."""
 
 
 class Pilot(NamedTuple):
-    """What games of unit size have in common."""
+    """Fits that all games share."""
 
     linear: LeastSquares
+    """The regression, for all games."""
     scales: Scales
+    """Hyperparameters of the process, learnt from the pilot games."""
 
 
 def learn_from_pilots(unit: PairData, settings: GPSettings) -> Pilot:
-    """Fit the regression to all games, and hyperparameters to a few of them."""
+    """Fit the regression to all normalised games, and hyperparameters to a few of them."""
     linear = PairRegression(unit.signs).fit(unit.odd, unit.delta)
     n_games = unit.odd.shape[1]
     games = np.unique(np.linspace(0, n_games - 1, min(settings.pilot_games, n_games)).round().astype(np.int64))
@@ -57,7 +60,7 @@ def learn_from_pilots(unit: PairData, settings: GPSettings) -> Pilot:
 
 
 def estimate_games(unit: PairData, pilot: Pilot, settings: GPSettings) -> Estimates:
-    """Shapley values of games of unit size."""
+    """Estimate the Shapley values of normalised games."""
     values, variances = np.empty((unit.d, unit.odd.shape[1])), np.empty((unit.d, unit.odd.shape[1]))
     seen = unit.pairs(slice(settings.most_pairs))
     n_more = len(unit.signs) - len(seen.signs)
@@ -73,21 +76,22 @@ def estimate_games(unit: PairData, pilot: Pilot, settings: GPSettings) -> Estima
 
 
 def _corrected(found: Posterior, correction: LeastSquares) -> tuple[Floats, Floats]:
-    """The process's values plus a part of the regression's correction, by their variances.
+    """Return the values of the process plus a share of the regression's correction, and their variances, (d, g).
 
-    A correction larger than its own variance shows that the process was surer than it should be. The part is the same
-    for all players of a game, so that values add up. It tends to 1 with many pairs.
+    The share depends on the variances of both. A squared correction larger than its variance shows that the process was
+    overconfident. The share is the same for all players of a game, so that the values add up to v(N) − v(∅). It tends
+    to 1 as the number of pairs grows.
     """
     stated, other = found.variances.mean(axis=0), correction.variances.mean(axis=0)
     own = np.maximum(stated, (correction.values**2).mean(axis=0) - other)
-    part = np.where(own > 0, own / np.where(own > 0, own + other, 1.0), 1.0)
-    values = found.values + part * correction.values
+    share = np.where(own > 0, own / np.where(own > 0, own + other, 1.0), 1.0)
+    values = found.values + share * correction.values
     of_process = found.variances * (own / np.where(stated > 0, stated, 1.0))
-    return values, (1.0 - part) ** 2 * of_process + part**2 * correction.variances
+    return values, (1.0 - share) ** 2 * of_process + share**2 * correction.variances
 
 
 def posteriors(unit: PairData, pilot: Pilot, settings: GPSettings) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
-    """Condition games of unit size; games that share everything they are predicted by are yielded together."""
+    """Condition normalised games; yield games that share hyperparameters and triples together, with their posterior."""
     conditioner = Conditioner(unit, pilot.linear, settings)
     everyone = np.arange(unit.odd.shape[1])
     if len(everyone) > settings.refitted_games:
@@ -103,14 +107,16 @@ def posteriors(unit: PairData, pilot: Pilot, settings: GPSettings) -> Iterator[t
 
 
 class Effort(NamedTuple):
-    """What a search for hyperparameters may cost."""
+    """How much a search for hyperparameters may cost."""
 
     pairs: int
+    """Maximum number of pairs in the likelihood."""
     iterations: int
+    """Maximum number of L-BFGS iterations."""
 
 
 def refit_effort(d: int, settings: GPSettings) -> Effort:
-    """Pairs and iterations of the refit of one game."""
+    """Return the numbers of pairs and iterations of the refit of one game of d players."""
     if d < settings.many_players:
         return Effort(settings.refit_pairs, settings.refit_iterations)
     return Effort(settings.refit_pairs_of_many, settings.refit_iterations_of_many)
@@ -124,9 +130,10 @@ def _learn(
     settings: GPSettings,
     start: Scales | None = None,
 ) -> Scales:
+    """Learn hyperparameters from some of the games, at a random sample of the pairs."""
     signs, odd, noise = with_full_coalition(unit.games(games))
     n = len(signs) - 1
-    # The same pairs every time: results do not depend on what was drawn before.
+    # A fixed seed: the result must not depend on what was drawn before.
     chosen = (
         np.sort(np.random.default_rng(0).choice(n, effort.pairs, replace=False)) if n > effort.pairs else np.arange(n)
     )

@@ -1,18 +1,17 @@
-"""A Gaussian process prior on the odd part of games, and what it says of Shapley values.
+"""The Gaussian process prior on the odd part of games, and the prior that it implies for Shapley values.
 
 The kernel of coalitions z, t ∈ {−1, +1}^d with sizes |S|, |T| is
 
-    K = s_f e^{−Σh} sinh(Σ_j h_j z_j t_j)                        interactions of all odd orders, scale h_j for
-    each player
-      + τ²/d z·t                                                 the linear part, nearly free
-      + s₁ (1[|S| = |T|] − 1[|S| = d − |T|])                     effects of size
-      + s₂ (z·t/d) κ(|S|, |T|)                                   linear effects that change with size
+    K = s_f e^{−Σh} sinh(Σ_j h_j z_j t_j)             interactions of all odd orders, with scale h_j for player j
+      + τ²/d z·t                                      linear part, with a practically flat prior
+      + s₁ (1[|S| = |T|] − 1[|S| = d − |T|])          size effects
+      + s₂ (z·t/d) κ(|S|, |T|)                        linear effects that vary with size
 
 with κ(u, w) = g(u−w) − g(u−1) g(w−1) in u = |2|S| − d| / d and g(x) = exp(−x²/(2·0.25²)), so that the last
-part is 0 at the ends.
+part is 0 at the empty and the full coalition.
 
 sinh is the odd part of Π_j (cosh h_j + z_j t_j sinh h_j), whose Shapley values are integrals over [−1, 1] of
-polynomials of degree d − 1: Gauss–Legendre with ⌊d/2⌋ + 1 nodes is exact.
+polynomials of degree d − 1: Gauss–Legendre quadrature with ⌊d/2⌋ + 1 nodes is exact.
 """
 
 from __future__ import annotations
@@ -24,37 +23,40 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 
-WIDTH = 0.25  # of g
-LARGE_EXPONENT = 300.0  # beyond it e^{−2x} nears the smallest number
+LENGTH_SCALE_OF_SIZE = 0.25  # standard deviation of g, in units of u
+MAX_SAFE_EXPONENT = 300.0  # e^{−2x} for larger x would approach the smallest positive number
 
 
 class Scales(NamedTuple):
-    """Hyperparameters, for targets of unit size."""
+    """Hyperparameters, for normalised games."""
 
     players: Floats
-    """h, (d,)."""
+    """Scale h of each player, (d,)."""
     interactions: float
-    """s_f."""
+    """Variance s_f of the interactions."""
     sizes: float
-    """s₁."""
+    """Variance s₁ of the size effects."""
     linear_by_size: float
-    """s₂."""
+    """Variance s₂ of the linear effects that vary with size."""
     noise: float
-    """s_n, a multiple of the inverse weights of the regression."""
+    """Noise variance s_n, as a multiple of the inverse weights of the regression."""
 
 
 class FixedParts(NamedTuple):
-    """The parts of a Gram matrix that have a scale but no other hyperparameter."""
+    """The parts of a Gram matrix that have a variance but no other hyperparameter, (n, m) each."""
 
     linear: Floats
+    """z·t/d."""
     sizes: Floats
+    """1[|S| = |T|] − 1[|S| = d − |T|]."""
     linear_by_size: Floats
+    """(z·t/d) κ(|S|, |T|)."""
 
 
 def fixed_parts(z: Floats, t: Floats) -> FixedParts:
-    """Parts of the Gram matrix between coalitions (n, d) and (m, d)."""
+    """Return the fixed parts of the Gram matrix between coalitions z (n, d) and t (m, d)."""
     d = z.shape[1]
-    every = np.arange(d + 1.0)[:, None]  # the last two depend on sizes alone: tables of all sizes are small
+    every = np.arange(d + 1.0)[:, None]  # the last two parts depend only on sizes, of which there are few
     inner = (every > 0) & (every < d)
     same = inner * inner.T * ((every == every.T).astype(np.float64) - (every == d - every.T))
     kappa = _kappa(_off_middle(every, d), _off_middle(every.T, d))
@@ -64,7 +66,7 @@ def fixed_parts(z: Floats, t: Floats) -> FixedParts:
 
 
 def kernel(z: Floats, t: Floats, scales: Scales, fixed: FixedParts | None = None) -> Floats:
-    """The kernel without its linear part, (n, m); ``fixed`` are its fixed parts if they are known already."""
+    """Return the kernel without its linear part, (n, m); pass ``fixed`` if the fixed parts have been computed."""
     fixed = fixed_parts(z, t) if fixed is None else fixed
     gram = sinh_part(z, t, scales.players)
     gram *= scales.interactions
@@ -74,7 +76,7 @@ def kernel(z: Floats, t: Floats, scales: Scales, fixed: FixedParts | None = None
 
 
 def sinh_and_cosh(z: Floats, t: Floats, h: Floats) -> tuple[Floats, Floats]:
-    """e^{−Σh} sinh and cosh of Σ_j h_j z_j t_j, (n, m)."""
+    """Return e^{−Σh} sinh(x) and e^{−Σh} cosh(x) of x = Σ_j h_j z_j t_j, (n, m) each."""
     up, down = _up_and_down(z, t, h)
     cosh = up + down
     cosh /= 2.0
@@ -84,7 +86,7 @@ def sinh_and_cosh(z: Floats, t: Floats, h: Floats) -> tuple[Floats, Floats]:
 
 
 def sinh_part(z: Floats, t: Floats, h: Floats) -> Floats:
-    """e^{−Σh} sinh of Σ_j h_j z_j t_j, (n, m)."""
+    """Return e^{−Σh} sinh(Σ_j h_j z_j t_j), (n, m)."""
     up, down = _up_and_down(z, t, h)
     up -= down
     up /= 2.0
@@ -92,10 +94,10 @@ def sinh_part(z: Floats, t: Floats, h: Floats) -> Floats:
 
 
 def _up_and_down(z: Floats, t: Floats, h: Floats) -> tuple[Floats, Floats]:
-    """e^{x − Σh} and e^{−x − Σh} of x = Σ_j h_j z_j t_j."""
+    """Return e^{x − Σh} and e^{−x − Σh} of x = Σ_j h_j z_j t_j, (n, m) each."""
     exponent = (z * h) @ t.T
     total = float(h.sum())
-    if total > LARGE_EXPONENT:
+    if total > MAX_SAFE_EXPONENT:
         return np.exp(exponent - total), np.exp(-exponent - total)
     exponent -= total
     up = np.exp(exponent, out=exponent)
@@ -103,32 +105,32 @@ def _up_and_down(z: Floats, t: Floats, h: Floats) -> tuple[Floats, Floats]:
 
 
 def shapley_of_kernel(z: Floats, scales: Scales) -> Floats:
-    """Shapley values of ``kernel``'s columns at coalitions (n, d), (d, n)."""
+    """Return the Shapley values of the games t ↦ K(z, t), without the linear part, for coalitions z (n, d): (d, n)."""
     interactions = scales.interactions * shapley_of_interactions(z, scales.players)
     return interactions + scales.linear_by_size * shapley_of_linear_by_size(z)
 
 
 def shapley_of_interactions(z: Floats, h: Floats) -> Floats:
-    """Shapley values of t ↦ e^{−Σh} sinh(Σ_j h_j z_j t_j) for coalitions z (n, d): (d, n)."""
+    """Return the Shapley values of t ↦ e^{−Σh} sinh(Σ_j h_j z_j t_j) for coalitions z (n, d): (d, n)."""
     nodes, weights = np.polynomial.legendre.leggauss(z.shape[1] // 2 + 1)
     cosh, sinh = np.cosh(h), np.sinh(h)
     with_player, without_player = (np.log(cosh + sign * nodes[:, None] * sinh) for sign in (1.0, -1.0))  # (q, d)
     middle, half = (with_player + without_player) / 2.0, (with_player - without_player) / 2.0
     products = weights[:, None] * np.exp(middle.sum(axis=1)[:, None] + half @ z.T - h.sum())  # (q, n)
-    # Player i's own factor is taken out of the product again, and ±sinh h_i put in.
+    # In the product, the factor of player i itself is replaced by ±sinh h_i.
     present, absent = (sinh * np.exp(-with_player)).T @ products, (-sinh * np.exp(-without_player)).T @ products
     return np.where(z.T > 0, present, absent)
 
 
 def shapley_of_linear_by_size(z: Floats) -> Floats:
-    """Shapley values of t ↦ (z·t/d) κ(|S|, |T|): (d, n)."""
+    """Return the Shapley values of t ↦ (z·t/d) κ(|S|, |T|) for coalitions z (n, d): (d, n)."""
     d = z.shape[1]
     over_sizes = _kappa(_all_off_middle(d)[:, None], _off_middle(_sizes(z), d)[None]).sum(axis=0)
     return _from_sums_over_sizes(d) @ (z.T * (over_sizes / d))
 
 
 def prior_covariance(scales: Scales, tau2: float) -> Floats:
-    """Covariance of the Shapley values before any value is seen, (d, d)."""
+    """Return the prior covariance of the Shapley values, (d, d), with a linear part of variance τ²."""
     h = scales.players
     d = len(h)
     interactions = _covariance_of_interactions(h)
@@ -140,14 +142,14 @@ def prior_covariance(scales: Scales, tau2: float) -> Floats:
 
 
 def _covariance_of_interactions(h: Floats) -> Floats:
-    """The double integral over [−1, 1]² of products of factors cosh h_l + xy sinh h_l, (d, d)."""
+    """Return the double integral over [−1, 1]² of products of factors cosh h_l + xy sinh h_l, (d, d)."""
     d = len(h)
     nodes, weights = np.polynomial.legendre.leggauss(d // 2 + 1)
     cosh, sinh = np.cosh(h), np.sinh(h)
     covariance, variances = np.zeros((d, d)), np.zeros(d)
-    for x, w in zip(nodes, weights, strict=True):  # (q, d) at a time: q² nodes would be much memory for many players
+    for x, w in zip(nodes, weights, strict=True):  # one x at a time: for many players, q² nodes need too much memory
         if x < 0.0:
-            continue  # (x, y) and (−x, −y) are the same
+            continue  # (x, y) and (−x, −y) contribute the same
         twice = w if x == 0.0 else 2.0 * w
         xy = x * nodes[:, None]
         factors = cosh + xy * sinh
@@ -160,7 +162,7 @@ def _covariance_of_interactions(h: Floats) -> Floats:
 
 
 def _from_sums_over_sizes(d: int) -> Floats:
-    """The matrix from C_j = Σ_s c_j(s) to the Shapley values of t ↦ Σ_j c_j(|T|) t_j, (d, d)."""
+    """Return the matrix from C_j = Σ_s c_j(s) to the Shapley values of t ↦ Σ_j c_j(|T|) t_j, (d, d)."""
     return (2.0 / d + 2.0 / (d * (d - 1))) * np.eye(d) - 2.0 / (d * (d - 1))
 
 
@@ -169,10 +171,12 @@ def _sizes(z: Floats) -> NDArray[np.int64]:
 
 
 def _off_middle(sizes: Floats | NDArray[np.int64], d: int) -> Floats:
+    """Return u = |2|S| − d| / d for the given sizes |S|."""
     return np.abs(2.0 * sizes - d) / d
 
 
 def _all_off_middle(d: int) -> Floats:
+    """Return u for the sizes 1 … d − 1."""
     return _off_middle(np.arange(1.0, d), d)
 
 
@@ -181,4 +185,4 @@ def _kappa(u: Floats, w: Floats) -> Floats:
 
 
 def _g(x: Floats) -> Floats:
-    return np.asarray(np.exp(-(x**2) / (2.0 * WIDTH**2)))
+    return np.asarray(np.exp(-(x**2) / (2.0 * LENGTH_SCALE_OF_SIZE**2)))

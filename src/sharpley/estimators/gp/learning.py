@@ -1,11 +1,11 @@
 """Hyperparameters of the Gaussian process: the maximum of their posterior density, by L-BFGS with exact gradients.
 
 With K the Gram matrix plus noise, α = K⁻¹y and W = Σ αα' − p K⁻¹ over p games, the derivative of the negative
-log likelihood by a hyperparameter θ is −½ tr(W ∂K/∂θ). For log h_j it is −½ s_f h_j (z_j'(W∘C) z_j − ΣW∘S), S
-and C the sinh and cosh parts.
+log likelihood with respect to a hyperparameter θ is −½ tr(W ∂K/∂θ). For log h_j it is
+−½ s_f h_j (z_j'(W∘C) z_j − ΣW∘S), where S and C are the sinh and cosh parts.
 
-The even part of a game, (v(z) + v(−z)) / 2, has no Shapley value, but shows which players interact, at no further
-evaluations: its kernel is cosh with the same h.
+The even part of a game, (v(z) + v(−z)) / 2, has Shapley values 0, but is informative about which players interact, and
+needs no further evaluations: its kernel is cosh with the same h.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import numpy as np
 
 from sharpley._support.typing import Floats
 from sharpley.estimators.gp.kernel import Scales, fixed_parts, sinh_and_cosh
-from sharpley.estimators.gp.settings import DEFAULT, GPSettings
+from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 
-JITTER = 1e-6
-LOG_RANGE = 8.0  # hyperparameters are sought within a factor of e^8 of their prior medians
+JITTER = 1e-6  # added to the diagonal of Gram matrices, so that they are numerically positive definite
+MAX_LOG_DEVIATION = 8.0  # hyperparameters are bounded to within a factor of e^8 of their prior medians
 
 
 class Sample(NamedTuple):
-    """Some pairs and games to learn from, scaled to unit size."""
+    """Pairs and normalised games to learn from."""
 
     signs: Floats
-    """(n, d); the last row is the full coalition."""
+    """The smaller coalition of each pair and, last, the full coalition, as ±1, (n, d)."""
     odd: Floats
-    """(n, p)."""
+    """Odd values, (n, p)."""
     even: Floats | None
-    """(n − 1, p), for all but the full coalition; None if it is not used."""
+    """Even values without the full coalition, (n − 1, p); None if they are not used."""
     noise: Floats
-    """(n,): inverse weights, 0 for the full coalition."""
+    """Inverse weights, (n,); 0 for the full coalition."""
 
 
 def learn_scales(
@@ -42,27 +42,28 @@ def learn_scales(
     *,
     iterations: int,
     start: Scales | None = None,
-    settings: GPSettings = DEFAULT,
+    settings: GPSettings = DEFAULT_SETTINGS,
 ) -> Scales:
     """Find the most probable hyperparameters.
 
     Parameters
     ----------
     sample : Sample
+        The data.
     importance : (d,) float
-        Absolute Shapley values as the regression sees them.
+        Absolute Shapley values according to the regression, which centre the prior of the players' scales.
     iterations : int
-        Maximum number of iterations of L-BFGS.
+        Maximum number of L-BFGS iterations.
     start : Scales, optional
-        Hyperparameters found for other games; a narrower prior around them is then used.
-    settings : GPSettings
+        Hyperparameters found for other games. If given, the search starts there, with a narrower prior around them.
+    settings : GPSettings, optional
     """
     from scipy.optimize import minimize
 
     problem = _Problem(sample, importance, settings)
     if start is not None:
         problem.narrow_around(start)
-    bounds = np.stack([problem.centre - LOG_RANGE, problem.centre + LOG_RANGE], axis=1)
+    bounds = np.stack([problem.centre - MAX_LOG_DEVIATION, problem.centre + MAX_LOG_DEVIATION], axis=1)
     found = minimize(
         problem.value_and_gradient,
         problem.centre,
@@ -77,7 +78,7 @@ def learn_scales(
 class _Problem:
     """The negative log posterior as a function of the logarithms of all hyperparameters."""
 
-    def __init__(self, sample: Sample, importance: Floats, settings: GPSettings = DEFAULT) -> None:
+    def __init__(self, sample: Sample, importance: Floats, settings: GPSettings = DEFAULT_SETTINGS) -> None:
         self._sample, self._settings = sample, settings
         self._d = sample.signs.shape[1]
         self._fixed = fixed_parts(sample.signs, sample.signs)
@@ -90,15 +91,17 @@ class _Problem:
         )
 
     def narrow_around(self, scales: Scales) -> None:
-        """Centre the prior at the hyperparameters of other games, and narrow it."""
+        """Centre the prior on the hyperparameters of other games, and narrow it."""
         self.centre[: self._d + 4] = np.log(np.concatenate([scales.players, scales[1:]]))
         self._spread *= self._settings.refit_narrowing
 
     def unpack(self, theta: Floats) -> Scales:
+        """Return the hyperparameters of the odd part, given the logarithms of all."""
         h, others = np.exp(theta[: self._d]), np.exp(theta[self._d : self._d + 4])
         return Scales(h, *others.tolist())
 
     def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
+        """Return the negative log posterior, up to a constant, and its gradient."""
         scales = self.unpack(theta)
         sinh, cosh = sinh_and_cosh(self._sample.signs, self._sample.signs, scales.players)
         value, gradient = self._odd(scales, sinh, cosh)
@@ -112,6 +115,7 @@ class _Problem:
         return value + float(off @ off) / 2.0, gradient + off / self._spread
 
     def _odd(self, scales: Scales, sinh: Floats, cosh: Floats) -> tuple[float, Floats]:
+        """Return the negative log likelihood of the odd part, and its gradient."""
         fixed, signs, noise = self._fixed, self._sample.signs, self._sample.noise
         gram = (
             scales.interactions * sinh
@@ -133,6 +137,7 @@ class _Problem:
     def _even_part(
         self, h: Floats, scale: float, noise: float, sinh: Floats, cosh: Floats
     ) -> tuple[float, Floats, Floats]:
+        """Return the negative log likelihood of the even part, and its gradients for log h and for scale and noise."""
         assert self._sample.even is not None
         signs, inverse_weights = self._sample.signs[:-1], self._sample.noise[:-1]
         sinh, cosh = sinh[:-1, :-1], cosh[:-1, :-1]
@@ -146,22 +151,23 @@ class _Problem:
 
 
 def _likelihood(gram: Floats, noise: Floats, targets: Floats) -> tuple[float, Floats]:
-    """Negative log likelihood of all targets, without its constant, and W = Σ αα' − p K⁻¹; ``gram`` is used up.
+    """Return the negative log likelihood of all targets, up to a constant, and W = Σ αα' − p K⁻¹.
 
-    W is folded onto its upper triangle, which changes no sum of its products with a symmetric matrix.
+    W is folded onto its upper triangle, which does not change the sum of its entrywise product with a symmetric matrix.
+    ``gram`` is overwritten.
     """
     from scipy.linalg import lapack
 
     n, p = targets.shape
     gram[np.diag_indices(n)] += noise + JITTER
-    # LAPACK wants columns: the transpose of a symmetric matrix is that without a copy.
+    # LAPACK expects column-major order, which the transpose of a symmetric matrix has without a copy.
     factor, failed = lapack.dpotrf(gram.T, lower=1, clean=0, overwrite_a=1)
-    if failed:  # the steps of L-BFGS turn back from here
+    if failed:  # a large value makes the line search of L-BFGS reject this step
         return 1e25, np.zeros((n, n))
     alpha, _ = lapack.dpotrs(factor, targets, lower=1)
     value = 0.5 * float((targets * alpha).sum()) + p * float(np.log(np.diagonal(factor)).sum())
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    w = np.asarray(inverse.T)  # rows again
+    w = np.asarray(inverse.T)  # in row-major order
     w *= -float(p)
     w += alpha @ alpha.T
     w *= _fold(n)
@@ -170,7 +176,7 @@ def _likelihood(gram: Floats, noise: Floats, targets: Floats) -> tuple[float, Fl
 
 @lru_cache(maxsize=4)
 def _fold(n: int) -> Floats:
-    """1 on the diagonal, 2 above it."""
+    """Return the matrix with 1 on the diagonal, 2 above it and 0 below it, (n, n)."""
     fold = np.triu(np.full((n, n), 2.0), 1) + np.eye(n)
     fold.flags.writeable = False
     return fold

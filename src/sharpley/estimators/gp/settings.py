@@ -1,4 +1,4 @@
-"""The settings of "gp", all in one place."""
+"""All settings of method "gp"."""
 
 from __future__ import annotations
 
@@ -7,58 +7,77 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GPSettings:
-    """How "gp" chooses pairs, learns hyperparameters and judges itself. The defaults were measured.
+    """Settings of "gp": how it chooses pairs, learns hyperparameters and assesses its own accuracy.
+
+    The defaults were chosen by measurements.
 
     Attributes
     ----------
     many_players : int
-        Number of players from which on the settings named "of many" apply.
+        Number of players from which on the settings whose names end in ``of_many`` apply.
     middle_share, middle_share_of_many : float
-        Share of the pairs, singletons apart, whose coalitions hold half of the players.
+        Share of the pairs, singletons not counted, from class ⌊d/2⌋, whose coalitions contain half of the players.
     most_pairs : int
-        Pairs that the process is conditioned on at most; a regression corrects it on the others.
+        Maximum number of pairs that the process is conditioned on; a regression on all others corrects it.
     correction_pairs_per_player : int
-        Pairs beyond ``most_pairs`` for each player that a correction needs.
+        Minimum number of pairs per player, in excess of ``most_pairs``, for that correction.
     pool : int
-        Candidates that pairs are actively chosen from.
+        Number of candidates from which pairs are chosen actively.
     pilot_games, pilot_iterations : int
-        Games that hyperparameters are learnt from together, and iterations of L-BFGS.
+        Maximum number of games that hyperparameters are learnt from jointly, and of L-BFGS iterations.
     pilot_pairs, pilot_pairs_of_many : int
-        Pairs that they are learnt from; the latter also for a single game.
+        Maximum number of pairs that they are learnt from; the latter also applies to a single game.
     refitted_games, refitted_pairs : int
-        Games are refitted one by one if they, and their pairs, are at most this many: a factorisation for each game
-        costs more than it gains beyond.
+        Maximum numbers of games and of pairs with which each game is refitted. With more of either, a factorisation for
+        each game costs more than it gains.
     refit_pairs, refit_iterations, refit_pairs_of_many, refit_iterations_of_many : int
-        Pairs and iterations of each refit.
+        Maximum numbers of pairs and of L-BFGS iterations in each refit.
     learning_variance : float
-        Prior variance τ² of the linear part while hyperparameters are learnt.
+        Prior variance τ² of the linear part while hyperparameters are learnt, and in the posterior of small samples.
     free_variance : float
-        The same in the posterior, if there are pairs enough to determine the linear part.
+        Prior variance τ² of the linear part in the posterior if there are enough pairs to determine it; so large that
+        the prior is practically flat.
     typical_scale : float
-        Prior median of the scale h_j of the player that matters most.
+        Prior median of the scale h_j of the most important player.
     least_importance : float
-        Lower limit of a player's importance in its prior, relative to the largest.
+        Lower limit of a player's importance in its prior, relative to the largest importance.
     scale_spread : float
         Prior standard deviation of log h_j.
     other_median, other_spread : float
-        Prior median and standard deviation of the logarithm of the other hyperparameters.
+        Prior median of the other hyperparameters, and prior standard deviation of their logarithms.
     refit_narrowing : float
-        Factor of all prior standard deviations when a game is refitted.
+        Factor by which all prior standard deviations are multiplied in a refit.
     even_mean_variance : float
         Prior variance of the mean of the even part.
     held_out_pairs : int
-        Pairs that are held out, one by one, to see how well they are predicted.
+        Maximum number of pairs that are held out, one by one, to measure how well they are predicted.
     fitted_pairs_per_player : float
-        Pairs for each player, those held out not counted, that interactions of three players are chosen from.
+        Minimum number of pairs per player, held-out pairs not counted, for choosing interactions of three players.
     triple_improvement : float
-        Share of the squared error on held-out pairs below which such interactions are used.
+        Such interactions are used if they lower the squared error on held-out pairs to less than this share.
     held_out_power, smaller_share : float
-        How the two variances of a value, by the posterior and by held-out pairs, are combined. With less of either,
-        intervals of voting games become too narrow; with more, others too wide.
+        How the two variances of a Shapley value, from the posterior and from held-out pairs, are combined: the variance
+        from held-out pairs is the regression's, times the ratio of squared errors to the power ``held_out_power``, and
+        the larger of the two is added to ``smaller_share`` times the smaller. With smaller settings, intervals are too
+        narrow in voting games; with larger ones, too wide in other games.
     triple_candidates, triple_rounds, triple_players, triple_steps : int
-        Interactions looked at in a round, rounds, players that candidates are made of, steps in a round.
+        Maximum numbers of candidate interactions in a round, of rounds, of players that candidates are formed from,
+        and of steps in a round.
     triple_gain : float
-        Least gain of log evidence in a step.
+        Minimum gain of log evidence in a step.
+
+    Examples
+    --------
+    Condition the process on at most 20 pairs, and correct it by a regression on the others:
+
+    >>> from functools import partial
+    >>> import sharpley
+    >>> from sharpley.estimators import GaussianProcessEstimator, GPSettings
+    >>> method = partial(GaussianProcessEstimator, settings=GPSettings(most_pairs=20))
+    >>> game = sharpley.games.Airport((1.0, 2.0, 4.0, 8.0, 8.0, 9.0, 9.0, 10.0))
+    >>> found = sharpley.shapley_values(game, method=method, max_evals=120, rng=0)
+    >>> bool(abs(found.values - game.shapley_values()).max() < 0.2)
+    True
     """
 
     many_players: int = 50
@@ -102,12 +121,12 @@ class GPSettings:
     triple_gain: float = 0.1
 
     def can_choose_triples(self, n_pairs: int, d: int) -> bool:
-        """Whether enough of the pairs remain to choose interactions by when some are held out."""
+        """Return whether there are enough pairs, apart from those held out, to choose interactions of three players."""
         return n_pairs + 1 - min(n_pairs, self.held_out_pairs) >= self.fitted_pairs_per_player * d
 
     def refits(self, n_games: int, n_pairs: int) -> bool:
-        """Whether each game has hyperparameters of its own; a single game is its own pilot."""
+        """Return whether each game is refitted; a single game is not, since it is the only pilot game."""
         return 1 < n_games <= self.refitted_games and n_pairs <= self.refitted_pairs
 
 
-DEFAULT = GPSettings()
+DEFAULT_SETTINGS = GPSettings()

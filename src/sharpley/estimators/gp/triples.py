@@ -1,18 +1,19 @@
-"""Interactions of three players that stand out, as features beside the kernel of "gp".
+"""Outstanding interactions of three players, as features in addition to the kernel of "gp".
 
-The kernel gives all interactions of players that interact at all a like size. Models made of trees have a few that are
-much larger than their neighbours, and the rest is smaller for it. So those few, χ(z) = z_i z_j z_k, are taken out of
-the kernel's hands: each gets a prior variance λ of its own, found by the evidence, as in sparse Bayesian
-learning (Tipping and Faul, 2003). Write P for the precision of the data given all else, s = χ'Pχ and q = χ'Py.
-A variance λ raises the logarithm of the evidence by
+Under the kernel, all interactions among players that interact have similar prior variances. Tree models have a few
+interactions that are much larger than the others. So these few, χ(z) = z_i z_j z_k, are modelled as separate features:
+each has its own prior variance λ, which maximises the evidence, as in sparse Bayesian learning (Tipping and Faul,
+2003). Let P be the precision of the data given everything else, s = χ'Pχ and q = χ'Py. A variance λ raises the log
+evidence by
 
     ½ (λ q² / (1 + λs) − ln(1 + λs)),
 
-most at λ = (q² − s) / s² if q² > s. There are many triples to choose from, of which about as many as there are players
-are expected to stand out, rather among players that interact much: one whose players are among the r that interact
-most must earn ln(number of triples of r players / d). Interactions of five and more stay with the kernel.
+which is largest at λ = (q² − s) / s² if q² > s. There are many triples to choose from. About as many as there are
+players are expected to be outstanding, and rather among players that interact strongly. So a triple whose players are
+among the r that interact most must gain more than its *price*, ln(number of triples of r players / d). Interactions of
+five or more players are left to the kernel.
 
-χ(1) − χ(−1) = 2 falls equally to its three players: their Shapley values are 2/3.
+χ(1) − χ(−1) = 2 is shared equally by the three players: the Shapley value of each is 2/3.
 """
 
 from __future__ import annotations
@@ -26,37 +27,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.estimators.gp.settings import DEFAULT, GPSettings
+from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 
-SHAPLEY_SHARE = 2.0 / 3.0  # each player's Shapley value of an interaction
-LEAST_REMAINDER = 1e-8  # share of the squares below which nothing is left to explain: λ would follow rounding errors
-LEAST_VISIBLE = 1e-9  # share of a feature that the others do not explain, below which it is left out
-LINEAR_REMAINDER = 1e-12  # share of the expected variance that the linear part leaves of a linear game
+SHAPLEY_VALUE_OF_MEMBER = 2.0 / 3.0  # of each of the three players of an interaction
+MIN_RESIDUAL_SHARE = 1e-8  # share of the sum of squares below which residuals are rounding errors, which λ would fit
+MIN_UNEXPLAINED_SHARE = 1e-9  # features of which the others explain all but this share are not used
+LINEAR_GAME_TOLERANCE = 1e-12  # mean square of the whitened residuals, 1 a priori, up to which a game counts as linear
 
 
 class Triples(NamedTuple):
-    """Interactions of one game."""
+    """Interactions of three players in one game."""
 
     members: NDArray[np.int64]
-    """(k, 3)."""
+    """The players of each interaction, (k, 3)."""
     variances: Floats
-    """(k,): λ."""
+    """Prior variance λ of each interaction, (k,)."""
 
     def at(self, signs: Floats) -> Floats:
-        """χ of every interaction at coalitions (n, d): (n, k)."""
+        """Return χ of every interaction at coalitions (n, d): (n, k)."""
         return _products(signs, self.members)
 
     def shapley(self, d: int) -> Floats:
-        """Shapley values of the interactions, (d, k)."""
+        """Return the Shapley values of the interactions, (d, k)."""
         values = np.zeros((d, len(self.members)))
-        values[self.members, np.arange(len(self.members))[:, None]] = SHAPLEY_SHARE
+        values[self.members, np.arange(len(self.members))[:, None]] = SHAPLEY_VALUE_OF_MEMBER
         return values
 
 
-NONE = Triples(np.empty((0, 3), dtype=np.int64), np.empty(0))
+NO_TRIPLES = Triples(np.empty((0, 3), dtype=np.int64), np.empty(0))
 
 
 def _products(signs: Floats, members: NDArray[np.int64]) -> Floats:
+    """Return χ(z) = z_i z_j z_k of triples (k, 3) at coalitions z (n, d): (n, k)."""
     return np.asarray(signs[:, members[:, 0]] * signs[:, members[:, 1]] * signs[:, members[:, 2]])
 
 
@@ -68,7 +70,7 @@ def outstanding(
     degrees_of_freedom: int,
     whiten: Callable[[Floats], Floats],
     unwhiten: Callable[[Floats], Floats],
-    settings: GPSettings = DEFAULT,
+    settings: GPSettings = DEFAULT_SETTINGS,
 ) -> Triples:
     """Choose interactions that explain the residuals of a game.
 
@@ -77,24 +79,30 @@ def outstanding(
     signs : (n, d) float
         Coalitions.
     residuals : (n,) float
-        What the linear part leaves of the game's values there, whitened.
+        Whitened residuals of the linear part at these coalitions.
     scales : (d,) float
-        How much each player interacts: candidates are made of those that do most, where players are many.
+        How strongly each player interacts. With many players, candidates are formed from those that interact most.
     degrees_of_freedom : int
         Degrees of freedom of ``residuals``.
-    whiten, unwhiten : callable
-        From features at the coalitions (n, k) to their residuals, whitened; and from ``residuals`` (n,) to P times
-        values.
-    settings : GPSettings
+    whiten : callable
+        Maps features at the coalitions, (n, k), to their whitened residuals, (n, k).
+    unwhiten : callable
+        Maps whitened residuals y, (n,), to Py.
+    settings : GPSettings, optional
+
+    Returns
+    -------
+    Triples
+        The outstanding interactions.
     """
     total = float(residuals @ residuals)
-    if total <= LINEAR_REMAINDER * degrees_of_freedom:
-        return NONE
+    if total <= LINEAR_GAME_TOLERANCE * degrees_of_freedom:
+        return NO_TRIPLES
     prices = _prices(scales)
     candidates = _Candidates(signs, prices, settings)
-    found, features, remainder = NONE, np.empty((len(residuals), 0)), residuals
+    found, features, unexplained = NO_TRIPLES, np.empty((len(residuals), 0)), residuals
     for _ in range(settings.triple_rounds):
-        fresh = candidates.most_informative(unwhiten(remainder), known=found.members)
+        fresh = candidates.most_informative(unwhiten(unexplained), known=found.members)
         members = np.concatenate([found.members, fresh])
         features = np.concatenate([features, whiten(_products(signs, fresh))], axis=1)
         evidence = Evidence(features, residuals, prices[members].max(axis=1), degrees_of_freedom)
@@ -104,41 +112,47 @@ def outstanding(
         kept = evidence.variances > 0.0
         enough = not kept[len(found.members) :].any()
         found, features = Triples(members[kept], evidence.variances[kept]), features[:, kept]
-        remainder = residuals - features @ evidence.coefficients[kept]
-        if enough or remainder @ remainder <= LEAST_REMAINDER * total:
-            break  # the remainder looks like noise, or is nothing
+        unexplained = residuals - features @ evidence.coefficients[kept]
+        if enough or unexplained @ unexplained <= MIN_RESIDUAL_SHARE * total:
+            break  # the residuals look like noise, or are rounding errors
     return found
 
 
 def _prices(scales: Floats) -> Floats:
-    """ln(triples / d) by the number of triples of players that interact at least as much as each, (d,)."""
+    """Return ln(n_r / d) for each player, (d,), where n_r triples can be formed of the r players up to it.
+
+    The players are sorted by how strongly they interact; n_r counts as at least d.
+    """
     d = len(scales)
-    rank = np.empty(d)
-    rank[np.argsort(-scales, kind="stable")] = np.arange(1, d + 1)
-    return np.log(np.maximum(rank * (rank - 1) * (rank - 2) / 6.0, d) / d)
+    r = np.empty(d)
+    r[np.argsort(-scales, kind="stable")] = np.arange(1, d + 1)
+    return np.log(np.maximum(r * (r - 1) * (r - 2) / 6.0, d) / d)
 
 
 class _Candidates:
-    """All triples of the players that interact most, to be ranked by how much of a remainder they explain."""
+    """All triples of the players that interact most, sorted by how much of given residuals they explain."""
 
-    def __init__(self, signs: Floats, prices: Floats, settings: GPSettings = DEFAULT) -> None:
+    def __init__(self, signs: Floats, prices: Floats, settings: GPSettings = DEFAULT_SETTINGS) -> None:
         self._count = settings.triple_candidates
         self._players = np.sort(np.argsort(prices, kind="stable")[: settings.triple_players])
-        self._signs = signs[:, self._players].astype(np.float32)  # this only ranks
+        self._signs = signs[:, self._players].astype(np.float32)  # accurate enough for sorting
         self._triples = _all_triples(len(self._players))
         self._prices = prices[self._players][self._triples].max(axis=0)
 
     def most_informative(self, alpha: Floats, known: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Triples with the largest |χ'α| for their price that are not known yet, (m, 3), each in increasing order."""
+        """Return the triples with the largest |χ'α| compared with their price that are not in ``known``, (m, 3).
+
+        The players of each triple are in increasing order.
+        """
         squares = self._projections(alpha) ** 2
-        # Of noise alone a square would be about the mean: this is what λ can gain, roughly.
-        worth = squares / (2.0 * squares.mean()) - self._prices
-        worth[np.isin(self._named(self._triples), self._named(np.searchsorted(self._players, known).T))] = 0.0
-        best = np.argsort(-worth, kind="stable")[: self._count]
-        return self._players[self._triples[:, best[worth[best] > 0.0]].T]
+        # The square of pure noise would be about the mean, so this approximates the gain of the best λ.
+        gains = squares / (2.0 * squares.mean()) - self._prices
+        gains[np.isin(self._keys(self._triples), self._keys(np.searchsorted(self._players, known).T))] = 0.0
+        best = np.argsort(-gains, kind="stable")[: self._count]
+        return self._players[self._triples[:, best[gains[best] > 0.0]].T]
 
     def _projections(self, alpha: Floats) -> NDArray[np.float32]:
-        """χ'α of all triples, up to a factor."""
+        """Return χ'α of all triples, up to a common factor."""
         z, p = self._signs, len(self._players)
         weights = (alpha / np.abs(alpha).max()).astype(np.float32)
         projections = np.zeros((p, p, p), dtype=np.float32)
@@ -147,34 +161,36 @@ class _Candidates:
             projections[i, i + 1 :, i + 1 :] = (later * (z[:, i] * weights)[:, None]).T @ later
         return projections[tuple(self._triples)]
 
-    def _named(self, triples: NDArray[np.int64]) -> NDArray[np.int64]:
-        """A number for each triple (3, m)."""
+    def _keys(self, triples: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a distinct number for each triple (3, m): (m,)."""
         p = len(self._players)
         return np.asarray((triples[0] * p + triples[1]) * p + triples[2])
 
 
 @lru_cache(maxsize=4)
 def _all_triples(p: int) -> NDArray[np.int64]:
-    """All i < j < k below p, (3, m)."""
+    """Return all triples i < j < k < p, (3, m)."""
     triples = np.array(list(combinations(range(p), 3)), dtype=np.int64).reshape(-1, 3).T
     triples.flags.writeable = False
     return triples
 
 
 class Evidence:
-    """The evidence of the variances of features, which begin at 0; how large everything is, is found along with them.
+    """The evidence as a function of the prior variances of features, which start at 0.
 
-    A change of a variance by δ changes P by −δ Pχχ'P / (1 + δs), and so all that is known of the features.
+    The overall variance of the data is estimated along with them. A change of a variance by δ changes P by
+    −δ Pχχ'P / (1 + δs), and all inner products of the features accordingly.
 
     Parameters
     ----------
     features : (n, m) float
-        Whitened, with all that is explained already projected out.
+        Whitened features, with the linear part projected out.
     residuals : (n,) float
-        The residuals of the values, likewise.
+        Whitened values, with the linear part projected out.
     prices : (m,) float
-        What each feature has to earn.
+        Minimum gain of log evidence with which each feature is used.
     degrees_of_freedom : int
+        Degrees of freedom of ``residuals``.
     """
 
     def __init__(self, features: Floats, residuals: Floats, prices: Floats, degrees_of_freedom: int) -> None:
@@ -182,25 +198,27 @@ class Evidence:
         self._gram, self._projections = features.T @ features, features.T @ residuals
         self._total = float(residuals @ residuals)
         self._prices, self._degrees_of_freedom = prices, degrees_of_freedom
-        self._least = LEAST_VISIBLE * np.diagonal(self._gram)
-        self._smallest = max(LEAST_REMAINDER * self._total, np.finfo(float).tiny)
+        self._min_s = MIN_UNEXPLAINED_SHARE * np.diagonal(self._gram)
+        self._min_total = max(MIN_RESIDUAL_SHARE * self._total, np.finfo(float).tiny)
 
     @property
     def coefficients(self) -> Floats:
-        """Posterior means."""
+        """Posterior means of the coefficients, (m,)."""
         return self.variances * self._projections
 
-    def maximise(self, steps: int = DEFAULT.triple_steps, least_gain: float = DEFAULT.triple_gain) -> None:
-        """Change one variance after the other, each time the one that gains most; 0 is a feature left out."""
+    def maximise(
+        self, steps: int = DEFAULT_SETTINGS.triple_steps, min_gain: float = DEFAULT_SETTINGS.triple_gain
+    ) -> None:
+        """Change one variance after another, each time the one with the largest gain; 0 means that it is not used."""
         for _ in range(steps if len(self.variances) else 0):
             best, gains = self.best_of_each()
             i = int(np.argmax(gains))
-            if gains[i] < least_gain:
+            if gains[i] < min_gain:
                 break
             self.change(i, best[i])
 
     def change(self, i: int, variance: float) -> None:
-        """Give a feature another variance."""
+        """Change the variance of feature i."""
         difference = variance - self.variances[i]
         column, projection = self._gram[i].copy(), self._projections[i]
         factor = difference / (1.0 + difference * column[i])
@@ -212,20 +230,20 @@ class Evidence:
         self.variances[i] = variance
 
     def best_of_each(self) -> tuple[Floats, Floats]:
-        """The best variance of each feature if all others stay, and how much of log evidence it would gain."""
+        """Return the best variance of each feature given the others, and the gain of log evidence, (m,) each."""
         s = np.diagonal(self._gram)
-        # The feature itself is taken out again, if it is used.
+        # Remove the effect of the feature itself, if it is used.
         without = np.maximum(1.0 - self.variances * s, np.finfo(float).eps)
         s = s / without
-        size = max(self._total, self._smallest) / self._degrees_of_freedom
-        squares = (self._projections / without) ** 2 / size
-        visible = s > self._least
-        best = np.where(visible, np.maximum(squares - s, 0.0) / np.where(visible, s, 1.0) ** 2, 0.0)
+        variance_of_data = max(self._total, self._min_total) / self._degrees_of_freedom
+        squares = (self._projections / without) ** 2 / variance_of_data
+        usable = s > self._min_s
+        best = np.where(usable, np.maximum(squares - s, 0.0) / np.where(usable, s, 1.0) ** 2, 0.0)
         now, then = self._gain(s, squares, np.stack([self.variances, best]))
         best[then <= 0.0] = 0.0
         return best, np.maximum(then, 0.0) - now
 
     def _gain(self, s: Floats, squares: Floats, variances: Floats) -> Floats:
-        """Log evidence of these variances against 0, less the price."""
+        """Return the log evidence of the variances, compared with 0, minus the price of each feature."""
         spread = 1.0 + variances * s
         return np.where(variances > 0.0, 0.5 * (variances * squares / spread - np.log(spread)) - self._prices, 0.0)

@@ -1,15 +1,19 @@
-"""How much linear algebra "gp" takes, counted before it is done; a test compares it with what is done."""
+"""The amount of linear algebra in "gp", known before it is done."""
 
 from __future__ import annotations
 
 from sharpley.estimators.gp.fitting import refit_effort
-from sharpley.estimators.gp.settings import DEFAULT, GPSettings
+from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 
-PER_LIKELIHOOD = 4.0  # n³ operations, about: a factorisation, its inverse, and products of the odd and the even part
+# Operations of one likelihood with its gradient, as a multiple of n³ and approximately: factorisation, inverse, and
+# products, for the odd and the even part.
+OPERATIONS_PER_LIKELIHOOD = 4.0
 
 
-def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT) -> float:
-    """Floating-point operations of an estimate, roughly; 10 to 20 billion take a second on one core.
+def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTINGS) -> float:
+    """Return the approximate number of floating-point operations of an estimate.
+
+    One core does 10 to 20 billion of them in a second.
 
     Parameters
     ----------
@@ -18,10 +22,11 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT) -> f
     budget : int
         Number of coalitions evaluated.
     n_games : int
-        Rows times outputs.
+        Number of games: rows times outputs.
+    settings : GPSettings, optional
     """
     pairs = float(min(budget // 2, settings.most_pairs))
-    pilot = settings.pilot_iterations * PER_LIKELIHOOD * min(pairs, settings.pilot_pairs_of_many) ** 3
+    pilot = settings.pilot_iterations * OPERATIONS_PER_LIKELIHOOD * min(pairs, settings.pilot_pairs_of_many) ** 3
     conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
     if n_games > settings.refitted_games:
         return pilot + conditioning + 2.0 * n_games * pairs**2
@@ -29,12 +34,12 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT) -> f
     if not settings.refits(n_games, int(pairs)):
         return pilot + conditioning + n_games * of_triples
     effort = refit_effort(settings.many_players, settings)
-    learning = effort.iterations * PER_LIKELIHOOD * min(pairs, effort.pairs) ** 3
+    learning = effort.iterations * OPERATIONS_PER_LIKELIHOOD * min(pairs, effort.pairs) ** 3
     return pilot + n_games * (learning + conditioning + of_triples)
 
 
 def _work_on_triples(pairs: float, d: int, settings: GPSettings) -> float:
-    """Operations of choosing the interactions of one game."""
+    """Return the number of operations of choosing the interactions of one game."""
     if not settings.can_choose_triples(int(pairs), d):
         return 0.0
     ranking = min(d, settings.triple_players) ** 3 * 2.0 / 3.0

@@ -1,1 +1,1 @@
-"""Coalitions in complementary pairs: choosing them, their odd values, and regression on them."""
+"""Estimation from pairs, each a coalition and its complement: their choice, their odd values, and regression."""

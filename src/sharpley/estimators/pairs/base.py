@@ -1,8 +1,8 @@
-"""What estimators on pairs, coalitions with their complements, share: choosing them within a budget, and odd values.
+"""What estimators from pairs share: the choice of pairs within a budget, and odd values.
 
-Write a coalition as z ∈ {−1, +1}^d. Shapley values depend on v_odd(z) = (v(z) − v(−z)) / 2 alone, which is
-known at z once the coalition and its complement are. At z = 1 it is δ = (v(N) − v(∅)) / 2, which is known
-exactly.
+A pair is a coalition and its complement. Write a coalition as z ∈ {−1, +1}^d. Shapley values depend only on
+v_odd(z) = (v(z) − v(−z)) / 2, which is known at z once the coalition and its complement have been evaluated. At z = 1
+it is δ = (v(N) − v(∅)) / 2, which is always known.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.estimators.base import Budget, Estimator
-from sharpley.estimators.pairs.choosing import PairChooser, class_sizes
+from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class
 
 
 class PairData(NamedTuple):
-    """Values of games at chosen pairs; games are columns, one for each row and output."""
+    """Values of games at chosen pairs; each column is a game, one for each row and output."""
 
     signs: Floats
-    """(n, d), ±1: a member of each pair, the smaller one."""
+    """The smaller coalition of each pair as ±1, (n, d)."""
     odd: Floats
-    """(n, g): (v(z) − v(−z)) / 2."""
+    """Odd values (v(z) − v(−z)) / 2, (n, g)."""
     even: Floats
-    """(n, g): (v(z) + v(−z)) / 2."""
+    """Even values (v(z) + v(−z)) / 2, (n, g)."""
     delta: Floats
-    """(g,): the odd part at the full coalition."""
+    """The odd value δ of the full coalition, (g,)."""
 
     @property
     def d(self) -> int:
@@ -38,22 +38,22 @@ class PairData(NamedTuple):
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Players in the smaller member of each pair, (n,)."""
+        """Number of players in the smaller coalition of each pair, (n,)."""
         return (self.signs > 0).sum(axis=1)
 
     def pairs(self, which: slice) -> PairData:
-        """Some of the pairs."""
+        """Return the data of some of the pairs."""
         return PairData(self.signs[which], self.odd[which], self.even[which], self.delta)
 
     def games(self, which: NDArray[np.int64]) -> PairData:
-        """Some of the games."""
+        """Return the data of some of the games."""
         return PairData(self.signs, self.odd[:, which], self.even[:, which], self.delta[which])
 
 
 class PairedEstimator(Estimator):
-    """An estimator from pairs that were chosen for it.
+    """Base class of estimators from pairs.
 
-    Subclasses say how pairs are spread over classes, and what is made of their values.
+    Subclasses define how pairs are distributed over classes, and how their values are used.
     """
 
     def __init__(self, d: int, *, rng: RNG = None) -> None:
@@ -66,24 +66,24 @@ class PairedEstimator(Estimator):
     @property
     @abstractmethod
     def _fewest_pairs(self) -> int:
-        """Number of pairs that gives an estimate with an error bar."""
+        """Smallest number of pairs that gives an estimate with an error bar."""
 
     @abstractmethod
     def _choose(self, wanted: int, learnt: Any) -> Coalitions:
-        """Choose, in order, some of the pairs that are missing to a total of ``wanted``: at least one."""
+        """Choose at least one of the pairs that are missing from a total of ``wanted``, and return them in order."""
 
     @property
     def least_budget(self) -> int:
-        """As many pairs as are needed, or all there are."""
+        """Number of evaluations for the smallest sample of pairs, at most 2^d."""
         return evaluations_of(self._fewest_pairs, self.d)
 
     def first_checkpoint(self, most: int) -> int:
-        """Half as many pairs again."""
+        """Return the number of evaluations for 1.5 times the smallest number of pairs."""
         return min(2 + 3 * self._fewest_pairs, 2**self.d)
 
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
-        """Choose further pairs, all at once."""
-        wanted = min((budget.now - 2) // 2, int(class_sizes(self.d).sum()))
+        """Choose all pairs that the budget pays for."""
+        wanted = min((budget.now - 2) // 2, int(pairs_per_class(self.d).sum()))
         if wanted <= self._n_pairs:
             return False
         while self._n_pairs < wanted:
@@ -94,18 +94,28 @@ class PairedEstimator(Estimator):
         return True
 
     def _data(self, values: Floats) -> PairData:
-        """Values of all games at the pairs: (r, m, k) -> data with r·k columns."""
+        """Return the data of all games with values (r, m, k) at the chosen pairs: r·k columns."""
         signs = np.where(np.concatenate(self._members), 1.0, -1.0)
         return pair_data(values, signs, np.concatenate(self._positions))
 
 
 def evaluations_of(n_pairs: int, d: int) -> int:
-    """Evaluations that pay for pairs of d players, v(∅) and v(N) included."""
+    """Return the number of evaluations for a number of pairs of d players, v(∅) and v(N) included."""
     return min(2 + 2 * n_pairs, 2**d)
 
 
 def pair_data(values: Floats, signs: Floats, positions: NDArray[np.int64]) -> PairData:
-    """Values of all games (r, m, k) at pairs with members ``signs`` (n, d), found at ``positions`` (n, 2)."""
+    """Return the data of games at pairs.
+
+    Parameters
+    ----------
+    values : (r, m, k) float
+        Values of all games at the coalitions of a store.
+    signs : (n, d) float
+        The smaller coalition of each pair, ±1.
+    positions : (n, 2) int
+        Positions in the store of that coalition and of its complement.
+    """
     columns = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
     member, complement = columns[positions[:, 0]], columns[positions[:, 1]]
     delta = (columns[FULL] - columns[EMPTY]) / 2.0
@@ -113,6 +123,6 @@ def pair_data(values: Floats, signs: Floats, positions: NDArray[np.int64]) -> Pa
 
 
 def as_games(columns: Floats, values: Floats) -> Floats:
-    """Results of columns (d, g) back in the shape of games with values (r, m, k): (r, d, k)."""
+    """Return results (d, r·k), one column for each game, in the shape (r, d, k) for games with values (r, m, k)."""
     r, _, k = values.shape
     return np.ascontiguousarray(np.moveaxis(columns.reshape(-1, r, k), 0, 1))

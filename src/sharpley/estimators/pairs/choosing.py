@@ -1,11 +1,12 @@
-"""Coalitions in complementary pairs, without repetition, for the estimators that regress on coalitions.
+"""Choosing pairs without repetition, for the estimators that regress on coalitions.
 
-Only the odd part of a game matters to its Shapley values, and a coalition with its complement gives its value
-at one point. A pair stands for both; it is named by its smaller member (by either, if both have d/2 players)
-and belongs to the class of that size.
+Shapley values depend only on the odd part of a game, and a pair, a coalition and its complement, gives its value at one
+point. A pair is represented by its smaller coalition; if both have d/2 players, by the one that contains player 0. All
+pairs whose smaller coalition has k players form class k; if d is even, class d/2 is called the *middle class*.
 
-Within a class the players are kept in balance, and pairs apart: of a few candidates that favour the least-used
-players, the one is taken that is least like those chosen before it, by Σ|z·z'|³ with z = ±1.
+Within a class, pairs are chosen so that the players are balanced and the pairs differ from each other: of a few
+candidates that favour the least-used players, the one with the smallest Σ|z·z'|³ is chosen, where the sum is over the
+pairs z' = ±1 chosen before.
 """
 
 from __future__ import annotations
@@ -19,19 +20,25 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Coalitions
 from sharpley.coalitions.store import coalition_keys
 
-CANDIDATES = 20
-ENUMERATED = 5000  # classes up to this size are drawn from a list
-MIDDLE_AT_MOST = 0.35  # of the class of half the players
-INEXHAUSTIBLE = 2**62  # larger classes count as this large
-BIAS = 0.5  # towards players used less
+CANDIDATES_PER_PAIR = 20  # each pair is chosen from this many
+MAX_LISTED_PAIRS = 5000  # classes with at most this many pairs are drawn from a list of all of them
+MAX_SHARE_OF_LAST_CLASS = 0.35  # maximum share of the pairs of class ⌊d/2⌋ that its quota claims in advance
+MAX_COUNTED_PAIRS = 2**62  # classes with more pairs than this count as having this many
+KEY_PENALTY_PER_USE = 0.5  # added to a player's random key, in [0, 1), per use in excess of the mean
 
 
-def class_sizes(d: int) -> NDArray[np.float64]:
-    """Pairs in the classes 1 … ⌊d/2⌋."""
-    sizes = [float(min(comb(d, k), INEXHAUSTIBLE)) for k in range(1, d // 2 + 1)]
+def pairs_per_class(d: int) -> NDArray[np.float64]:
+    """Return the number of pairs in each of the classes 1 … ⌊d/2⌋.
+
+    Examples
+    --------
+    >>> pairs_per_class(6)
+    array([ 6., 15., 10.])
+    """
+    numbers = [float(min(comb(d, k), MAX_COUNTED_PAIRS)) for k in range(1, d // 2 + 1)]
     if d % 2 == 0:
-        sizes[-1] /= 2
-    return np.array(sizes)
+        numbers[-1] /= 2
+    return np.array(numbers)
 
 
 def quotas(
@@ -42,67 +49,82 @@ def quotas(
     middle: float = 0.0,
     already: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """How many of ``n_pairs`` pairs come from each class 1 … ⌊d/2⌋: as many as there are, at most.
+    """Return how many of ``n_pairs`` pairs come from each class 1 … ⌊d/2⌋, at most all pairs of the class.
 
     Parameters
     ----------
     d : int
+        Number of players.
     n_pairs : int
+        Total number of pairs; at most all of them are used.
     singletons : bool
-        Whether all d singletons come first.
+        Whether all d pairs of class 1 come first.
     middle : float
-        Share of the rest that comes from the class of half the players; what remains is spread evenly over sizes.
+        Share of the other pairs that comes from class ⌊d/2⌋ in advance; the rest is spread evenly over sizes.
     already : (⌊d/2⌋,) int, optional
-        Pairs of each class that are there, to which others are added.
+        Numbers of pairs chosen before; the result includes them.
+
+    Returns
+    -------
+    (⌊d/2⌋,) int
+
+    Examples
+    --------
+    >>> quotas(6, 10)
+    array([4, 4, 2])
+    >>> quotas(6, 10, singletons=True)
+    array([6, 2, 2])
     """
-    sizes = class_sizes(d)
-    n_pairs = int(min(n_pairs, sizes.sum()))
-    counts = np.zeros(len(sizes)) if already is None else already.astype(np.float64)
+    available = pairs_per_class(d)
+    n_pairs = int(min(n_pairs, available.sum()))
+    counts = np.zeros(len(available)) if already is None else already.astype(np.float64)
     if singletons:
-        counts[0] = min(sizes[0], n_pairs)
-    rest = n_pairs - counts.sum()
+        counts[0] = min(available[0], n_pairs)
+    missing = n_pairs - counts.sum()
     if middle:
-        counts[-1] = max(counts[-1], np.floor(min(middle * rest, MIDDLE_AT_MOST * sizes[-1])))
-    # Every size from 1 to d − 1 gets the same share: that of half the players stands for itself alone.
-    shares = np.full(len(sizes), 2.0)
+        counts[-1] = max(counts[-1], np.floor(min(middle * missing, MAX_SHARE_OF_LAST_CLASS * available[-1])))
+    # Every size from 1 to d − 1 gets the same share. A class has two sizes, k and d − k; the middle class has only one.
+    shares = np.full(len(available), 2.0)
     if d % 2 == 0:
         shares[-1] = 1.0
     while n_pairs - counts.sum() > 0.5:
-        free = counts < sizes
-        rest = n_pairs - counts.sum()
-        add = np.where(free, np.floor(rest * shares / shares[free].sum()), 0.0)
-        if add.sum() == 0:  # fewer left than classes: one each, from the largest class down
-            order = np.flatnonzero(free)[::-1][: int(rest)]
+        unfilled = counts < available
+        missing = n_pairs - counts.sum()
+        add = np.where(unfilled, np.floor(missing * shares / shares[unfilled].sum()), 0.0)
+        if add.sum() == 0:  # fewer pairs are missing than there are classes: one each, from class ⌊d/2⌋ down
+            order = np.flatnonzero(unfilled)[::-1][: int(missing)]
             add[order] = 1.0
-        counts = np.minimum(counts + add, sizes)
+        counts = np.minimum(counts + add, available)
     return counts.astype(np.int64)
 
 
 def random_members(d: int, k: int, keys: NDArray[np.float64]) -> Coalitions:
-    """Pairs of class k: in each the players with the k lowest of its keys, (m, d)."""
+    """Return a pair of class k for each row of keys (m, d): the k players with the lowest keys, (m, d) bool."""
     masks = np.zeros(keys.shape, dtype=bool)
     masks[np.arange(len(keys))[:, None], np.argpartition(keys, k - 1, axis=1)[:, :k]] = True
     if 2 * k == d:
-        masks ^= ~masks[:, :1]  # one name for a pair: the member with player 0
+        masks ^= ~masks[:, :1]  # represent the pair by the coalition that contains player 0
     return masks
 
 
 class PairChooser:
-    """Distinct pairs, chosen class by class; what was chosen stays.
+    """Choose distinct pairs, class by class; pairs can be added later.
 
     Parameters
     ----------
     d : int
+        Number of players.
     rng : Generator
+        Source of randomness.
     """
 
     def __init__(self, d: int, rng: np.random.Generator) -> None:
         self.d = d
         self._rng = rng
-        self._classes: list[_Class] = []  # made when needed: many of them take a while
+        self._classes: list[_Class] = []  # created on first use, since listing the pairs of many classes takes a while
 
     def extend(self, counts: NDArray[np.int64]) -> Coalitions:
-        """Choose until every class has its count, and return the new pairs, (m, d), by one member each."""
+        """Choose pairs until class k has ``counts[k − 1]`` of them; return the smaller coalitions of the new ones."""
         if not self._classes:
             self._classes = [_Class(self.d, k, self._rng) for k in range(1, self.d // 2 + 1)]
         fresh = [part.extend(int(count)) for part, count in zip(self._classes, counts, strict=True)]
@@ -110,7 +132,7 @@ class PairChooser:
 
 
 class _Class:
-    """Pairs of one class."""
+    """The chosen pairs of one class."""
 
     def __init__(self, d: int, k: int, rng: np.random.Generator) -> None:
         self._d, self._k, self._rng = d, k, rng
@@ -118,40 +140,43 @@ class _Class:
         self._uses = np.zeros(d)
         self._chosen = np.empty((0, d), dtype=np.float32)  # ±1
         self._known: set[bytes] = set()
-        size = comb(d, k) // (2 if self._is_middle else 1)
-        self._left: list[tuple[int, ...]] | None = None
-        if size <= ENUMERATED:
-            members = list(combinations(range(d), k))[:size]  # in lexical order the second half are complements
-            self._left = [members[i] for i in rng.permutation(size)]
+        n_pairs = comb(d, k) // (2 if self._is_middle else 1)
+        self._unused: list[tuple[int, ...]] | None = None  # in random order; None if there are too many to list
+        if n_pairs <= MAX_LISTED_PAIRS:
+            # In the middle class, the second half in lexicographic order are the complements of the first.
+            members = list(combinations(range(d), k))[:n_pairs]
+            self._unused = [members[i] for i in rng.permutation(n_pairs)]
 
     def extend(self, count: int) -> Coalitions:
+        """Choose pairs until there are ``count``, and return the new ones, (m, d)."""
         before = len(self._chosen)
         grown = np.empty((max(count, before), self._d), dtype=np.float32)
         grown[:before] = self._chosen
         for n in range(before, count):
             candidates = self._candidates()
             overlap = np.abs(candidates @ grown[:n].T)
-            best = int(np.argmin((overlap * overlap * overlap).sum(axis=1)))  # much faster than a power
+            best = int(np.argmin((overlap * overlap * overlap).sum(axis=1)))  # much faster than overlap**3
             self._take(candidates[best], best)
             grown[n] = candidates[best]
         self._chosen = grown
         return np.asarray(grown[before:] > 0)
 
     def _candidates(self) -> NDArray[np.float32]:
-        if self._left is not None:
-            masks = np.zeros((min(CANDIDATES, len(self._left)), self._d), dtype=bool)
-            for row, members in zip(masks, self._left[-len(masks) :], strict=True):
+        if self._unused is not None:
+            masks = np.zeros((min(CANDIDATES_PER_PAIR, len(self._unused)), self._d), dtype=bool)
+            for row, members in zip(masks, self._unused[-len(masks) :], strict=True):
                 row[list(members)] = True
         else:
-            masks = self._random(CANDIDATES)
+            masks = self._random(CANDIDATES_PER_PAIR)
         return np.where(masks, np.float32(1.0), np.float32(-1.0))
 
     def _random(self, count: int) -> Coalitions:
-        """New members of the class that favour players used less."""
-        # A pair of the middle class holds every player once: there is nothing to balance.
+        """Draw pairs that have not been chosen yet, and that favour the least-used players."""
+        # Both coalitions of a pair of the middle class have d/2 players: there is nothing to balance.
         excess = np.zeros(self._d) if self._is_middle else self._uses - self._uses.mean()
         while True:
-            masks = random_members(self._d, self._k, self._rng.random((count, self._d)) + BIAS * excess)
+            keys = self._rng.random((count, self._d)) + KEY_PENALTY_PER_USE * excess
+            masks = random_members(self._d, self._k, keys)
             new = np.array([key not in self._known for key in coalition_keys(masks)])
             if new.any():
                 return masks[new]
@@ -160,8 +185,8 @@ class _Class:
     def _take(self, signs: NDArray[np.float32], index: int) -> None:
         member = signs > 0
         self._uses += member
-        if self._left is None:
+        if self._unused is None:
             self._known.add(np.packbits(member).tobytes())
         else:
-            shown = min(CANDIDATES, len(self._left))
-            del self._left[len(self._left) - shown + index]
+            n_candidates = min(CANDIDATES_PER_PAIR, len(self._unused))
+            del self._unused[len(self._unused) - n_candidates + index]
