@@ -1,4 +1,4 @@
-"""Tables and models that the tests of explaining share."""
+"""Data and models that the tests of marginal games and of explanations share."""
 
 import numpy as np
 import pandas as pd
@@ -9,13 +9,13 @@ RNG = np.random.default_rng(0)
 DATA = RNG.normal(size=(60, 5))
 
 
-def interaction(table):
-    table = np.asarray(table, dtype=float)
-    return table[:, 0] * table[:, 1] + np.abs(table[:, 2] - table[:, 3]) * table[:, 4] + table[:, 3]
+def interaction(rows):
+    x = np.asarray(rows, dtype=float)
+    return x[:, 0] * x[:, 1] + np.abs(x[:, 2] - x[:, 3]) * x[:, 4] + x[:, 3]
 
 
 def slow_values(model, background, row, coalitions, weights=None):
-    """v(S), one background row at a time."""
+    """Values v(S) of coalitions, computed one background row at a time."""
     values = []
     for coalition in coalitions:
         outputs = [model(np.where(coalition, row, b)[None])[0] for b in background]
@@ -23,9 +23,9 @@ def slow_values(model, background, row, coalitions, weights=None):
     return np.array(values)
 
 
-def wide_model(table):
-    table = np.asarray(table)
-    return table[:, 0] * table[:, 1] + np.sin(table).sum(axis=1) * table[:, 2]
+def wide_model(rows):
+    x = np.asarray(rows)
+    return x[:, 0] * x[:, 1] + np.sin(x).sum(axis=1) * x[:, 2]
 
 
 WIDE = RNG.normal(size=(40, 14))
@@ -50,5 +50,5 @@ def frame_model(frame):
     return frame["age"].to_numpy() * (pilot + 1) / 50 + income * frame["member"].to_numpy() + frame["size"].cat.codes
 
 
-def never(table):
+def never(rows):
     raise AssertionError("the model was called")

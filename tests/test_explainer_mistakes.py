@@ -1,4 +1,4 @@
-"""Mistakes are told clearly, and before the model is called where that can be."""
+"""Errors of explanations: they are specific, and raised before the model is called where this is possible."""
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,13 @@ from sharpley import Explainer, MarginalGame
     [
         ({"g": ["a", "zebra"]}, "group 'g' has an unknown column 'zebra'; the columns are"),
         ({"g": ["a", "b"], "h": ["b"]}, "column 'b' is in two groups, 'g' and 'h'"),
+        ({"g": ["a", "a"]}, "column 'a' is twice in group 'g'; list it once"),
         ({"g": []}, "group 'g' has no columns"),
-        ({"g": [7]}, "unknown column 7"),
-        ({"c": ["a", "b"]}, r"names of columns outside them: \['c'\]"),
+        ({"g": [7]}, "group 'g' has an unknown column 7"),
+        ({"c": ["a", "b"]}, r"groups must not have the names of columns outside them: \['c'\]; rename the groups"),
     ],
 )
-def test_bad_groups_are_named(groups, message):
+def test_invalid_groups_raise_specific_errors(groups, message):
     frame = pd.DataFrame(DATA, columns=list("abcde"))
     with pytest.raises(ValueError, match=message):
         Explainer(interaction, frame.iloc[:5], groups=groups).estimate(frame.iloc[5:6])
@@ -31,31 +32,36 @@ def test_bad_groups_are_named(groups, message):
         (DATA[:5], DATA[:0], ValueError, "X must have at least one row, got none"),
         (DATA[:0], DATA[:1], ValueError, "the background must have at least one row, got none"),
         (DATA[:5], DATA[:1, :4], ValueError, "X has 4 columns, but the background has 5"),
-        (DATA[:5], DATA[0], ValueError, r"X must be a table of shape \(rows, columns\), got shape \(5,\)"),
-        (np.empty((3, 0)), np.empty((1, 0)), ValueError, "at least one column"),
-        (FRAME[:5], FRAME[["job", "age", "size", "member", "income"]], ValueError, "in another order"),
+        (DATA[:5], DATA[0], ValueError, r"X must have shape \(rows, columns\), got shape \(5,\); for one row, use X\["),
+        (np.empty((3, 0)), np.empty((1, 0)), ValueError, "X must have at least one column, got none"),
+        (
+            FRAME[:5],
+            FRAME[["job", "age", "size", "member", "income"]],
+            ValueError,
+            r"in a different order from those of the background; use X\[\['age', 'job'",
+        ),
         (FRAME[:5], FRAME.drop(columns="job"), ValueError, r"missing \['job'\], unexpected \[\]"),
         (
             FRAME[:5],
             FRAME.to_numpy(),
             TypeError,
-            "X and background must be tables of one type, got ndarray and DataFrame",
+            "X and the background must be of the same type, got ndarray and DataFrame",
         ),
         (
             FRAME.to_numpy(),
             FRAME[:2],
             TypeError,
-            "X and background must be tables of one type, got DataFrame and ndarray",
+            "X and the background must be of the same type, got DataFrame and ndarray",
         ),
         (FRAME[:5], FRAME[:2].astype({"job": "category"}), TypeError, "column 'job' is category in X but"),
     ],
 )
-def test_bad_tables_are_named_before_the_model_is_called(background, rows, error, message):
+def test_invalid_data_raise_an_error_before_the_model_is_called(background, rows, error, message):
     with pytest.raises(error, match=message):
         Explainer(never, background).estimate(rows)
 
 
-def test_too_small_a_budget_is_told_before_the_model_is_called():
+def test_too_small_a_budget_raises_an_error_before_the_model_is_called():
     with pytest.raises(ValueError, match="max_evals=20 is too small for method 'antithetic' with 14 players"):
         Explainer(never, WIDE[:3]).estimate(WIDE[5:6], max_evals=20)
 
@@ -69,46 +75,52 @@ def test_too_small_a_budget_is_told_before_the_model_is_called():
         (lambda t: np.full(len(t), np.nan), ValueError, r"returned \[nan\] for row 0 of the background"),
     ],
 )
-def test_bad_outputs_are_named(model, error, message):
+def test_invalid_outputs_raise_specific_errors(model, error, message):
     with pytest.raises(error, match=message):
         Explainer(model, DATA[:5]).estimate(DATA[5:7])
 
 
-def test_a_nan_is_traced_to_its_row_and_coalition():
-    def model(table):
-        return np.where((table[:, 0] == DATA[6, 0]) & (table[:, 1] != DATA[6, 1]), np.nan, 1.0)
+def test_the_error_for_nan_names_the_row_and_the_coalition():
+    def model(x):
+        return np.where((x[:, 0] == DATA[6, 0]) & (x[:, 1] != DATA[6, 1]), np.nan, 1.0)
 
     with pytest.raises(ValueError, match=r"NaN or infinity for row 1 of X with the coalition of players \[0"):
         Explainer(model, DATA[:5]).estimate(DATA[5:7])
 
 
-def test_a_model_that_raises_keeps_its_exception_and_gains_a_note():
-    def model(table):
-        if len(table) > 5:
-            raise ZeroDivisionError("my own trouble")
-        return table[:, 0]
+def test_an_exception_of_the_model_gets_a_note():
+    def model(x):
+        if len(x) > 5:
+            raise ZeroDivisionError("raised by the user's code")
+        return x[:, 0]
 
-    with pytest.raises(ZeroDivisionError, match="my own trouble") as caught:
+    with pytest.raises(ZeroDivisionError, match="raised by the user's code") as caught:
         Explainer(model, DATA[:5]).estimate(DATA[5:7])
     assert "raised by model on" in caught.value.__notes__[0]
     assert "rows 0..1 of X" in caught.value.__notes__[0]
 
 
-@pytest.mark.parametrize("groups", [{"g": 1}, [[0, 1]]])
-def test_groups_of_the_wrong_type(groups):
-    with pytest.raises(TypeError, match=r"must be a (list|mapping)"):
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"g": 1}, "group 'g' must be a list of columns, got 1"),
+        ([[0, 1]], r"groups must be a mapping such as .*, got \[\[0, 1\]\]"),
+    ],
+)
+def test_groups_of_the_wrong_type_raise_specific_errors(groups, message):
+    with pytest.raises(TypeError, match=message):
         Explainer(never, DATA[:5], groups=groups).estimate(DATA[5:6])
 
 
 @pytest.mark.parametrize(
     ("background", "rows", "error", "message"),
     [
-        ([["a", 1.0]], [["b", 2.0]], TypeError, "mixes text and numbers, which an array would turn into text"),
+        ([["a", 1.0]], [["b", 2.0]], TypeError, "mixes text and numbers, which an array would convert to text"),
         (np.array([["a", "b"]]), np.ones((1, 2)), TypeError, "X is float64 but the background is <U1"),
-        (scipy.sparse.csr_matrix(DATA[:5]), FRAME[:2], TypeError, "tables of one type, got DataFrame and csr_matrix"),
+        (scipy.sparse.csr_matrix(DATA[:5]), FRAME[:2], TypeError, "of the same type, got DataFrame and csr_matrix"),
     ],
 )
-def test_text_and_numbers_are_not_mixed_silently(background, rows, error, message):
+def test_text_and_numbers_or_different_types_are_not_mixed_silently(background, rows, error, message):
     with pytest.raises(error, match=message):
         Explainer(never, background).estimate(rows)
 
@@ -120,13 +132,13 @@ def test_text_and_numbers_are_not_mixed_silently(background, rows, error, messag
         (lambda t: t[:, :0], r"got \(5, 0\)"),
     ],
 )
-def test_outputs_that_change_their_number(model, message):
+def test_a_wrong_number_of_outputs_raises_an_error(model, message):
     with pytest.raises(ValueError, match=message):
         Explainer(model, DATA[:5]).estimate(DATA[5:7])
 
 
 @pytest.mark.parametrize("output", [lambda t: t[:, 0] + 1j, lambda t: np.array(["1"] * len(t))])
-def test_outputs_that_are_not_real_numbers(output):
+def test_outputs_that_are_not_real_numbers_raise_an_error(output):
     with pytest.raises(TypeError, match="must return real numbers"):
         Explainer(output, DATA[:5]).estimate(DATA[5:7])
 
@@ -134,24 +146,24 @@ def test_outputs_that_are_not_real_numbers(output):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"feature_names": ["u"]}, ValueError, "1 feature_names for 5 players"),
+        ({"feature_names": ["u"]}, ValueError, "feature_names must have one name for each of 5 players, got 1"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be a number of workers"),
         ({"n_jobs": "all"}, ValueError, "n_jobs must be a number of workers"),
     ],
 )
-def test_bad_options_are_told_before_the_model_is_called(options, error, message):
+def test_invalid_options_raise_an_error_before_the_model_is_called(options, error, message):
     with pytest.raises(error, match=message):
         Explainer(never, DATA[:5], **options)(DATA[5:7])
 
 
-def test_output_names_are_counted_at_the_first_call():
+def test_the_number_of_output_names_is_checked_at_the_first_call():
     with pytest.raises(ValueError, match=r"returned 1 outputs for rows 0\.\.4 of the background, expected 2"):
         Explainer(interaction, DATA[:5], output_names=["a", "b"]).estimate(DATA[5:7])
 
 
-def test_the_game_of_several_rows_is_not_one_game():
+def test_shapley_values_of_several_rows_raise_an_error():
     from sharpley import shapley_values
 
-    with pytest.raises(ValueError, match=r"these are 2 games, one for each row; use sharpley\.estimate"):
+    with pytest.raises(ValueError, match=r"expected one game, got 2, one for each row; use sharpley\.estimate"):
         shapley_values(MarginalGame(interaction, DATA[:5], DATA[5:7]), 5)
     assert MarginalGame(interaction, DATA[:5], DATA[[5]])(np.zeros((0, 5), dtype=bool)).shape == (0,)

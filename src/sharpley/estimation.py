@@ -1,4 +1,4 @@
-"""Estimating an index of any games."""
+"""Estimation of an index of any games."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def estimate(
     Parameters
     ----------
     games : Games, or callable with an attribute ``d``
-        Games of the same players, such as ``MarginalGame``, ``TreeGame`` or a class of your own (see ``Games``), or a
-        function of coalitions that knows its number of players.
+        Games of the same players, such as ``MarginalGame``, ``TreeGame`` or a subclass of ``Games`` of your own, or a
+        function of coalitions with its number of players as attribute ``d``.
     index : str or Index, default "shapley"
-        What is estimated: a name in ``sharpley.indices.INDICES``.
+        What is estimated: an index, or its name in ``sharpley.indices.INDICES``.
     method : str or factory, default "auto"
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
@@ -42,12 +42,12 @@ def estimate(
         Maximum number of distinct coalitions to evaluate for each game, v(∅) and v(N) included: 20 d + 2 by default,
         1000 d + 2 with ``tol``.
     tol : float, optional
-        Stop with a game when its largest standard error is at most ``tol`` times the range of its values.
+        Stop evaluating a game once its largest standard error is at most ``tol`` times the range of its values.
     rng : int, Generator, SeedSequence or None
-        With the same seed, results are the same.
+        Source of randomness. The same seed gives the same results.
     unbiased : bool, default False
-        Use only methods whose mean over all random choices is the Shapley value: "gp" then serves as a control variate
-        of orderings, at a larger error. Stopping by ``tol`` depends on values and causes a small bias.
+        Whether to use only methods whose mean over all random choices is the Shapley value. "gp" then becomes a control
+        variate of orderings, with a larger error. Stopping by ``tol`` depends on the values and causes a small bias.
     n_jobs : int, optional
         Number of parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.
     progress : bool, optional
@@ -56,14 +56,14 @@ def estimate(
     Returns
     -------
     ShapleyEstimate
-        With arrays (rows, d), or (rows, d, k) for games with k > 1 outputs.
+        With arrays of shape (rows, d), or (rows, d, k) for games with k > 1 outputs.
 
     Examples
     --------
     >>> import numpy as np
     >>> import sharpley
     >>> background, rows = np.zeros((1, 3)), np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 0.0]])
-    >>> games = sharpley.MarginalGame(lambda table: table[:, 0] * table[:, 1] + table[:, 2], background, rows)
+    >>> games = sharpley.MarginalGame(lambda X: X[:, 0] * X[:, 1] + X[:, 2], background, rows)
     >>> sharpley.estimate(games).values
     array([[1., 1., 3.],
            [2., 2., 0.]])

@@ -18,32 +18,35 @@ if TYPE_CHECKING:
 
 
 class Explainer:
-    """Shapley values of a model's predictions, with error bars.
+    """Explain the predictions of a model by Shapley values, with error bars.
 
     Parameters
     ----------
     model : callable, or object with ``predict_proba``, ``decision_function`` or ``predict``
-        Takes tables like the background and returns (rows,) or (rows, outputs). It may not rely on its input after it
-        returned: that memory is used again. Of an object the first of
-        these methods that it has is called; ``explainer.model_method`` says which.
-    background : table of rows, or Background
-        Features that are absent take the values of these rows: array, pandas or polars frame, or scipy sparse
-        matrix. Use ``Background.sample`` or ``Background.kmeans`` to choose rows from more data.
-    method : str, default "auto"
-        A name in ``sharpley.METHODS``. "auto" enumerates all coalitions if the budget allows; otherwise it takes "gp",
-        or "regression" where that would be much work beside a cheap model (``sharpley.engine.auto`` has the rule).
+        Maps rows, of the type of the background, to predictions (rows,) or (rows, outputs). Of an object, the first of
+        these methods that it has is called; ``explainer.model_method`` is its name. The model must not keep a
+        reference to its input after it returns, since that memory is reused.
+    background : Background, or (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+        Rows that absent features take their values from. Use ``Background.sample`` or ``Background.kmeans`` to choose
+        rows from more data.
+    method : str or factory, default "auto"
+        A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
+        enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
+        take long compared with the model (``sharpley.engine.auto`` has the rule).
     groups : mapping of str to list of columns, optional
-        Columns, by name or index, that play as one player: the dummies of one category, say.
+        Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None
-        With an int every call uses the same orderings.
+        Source of randomness. With an int, every call makes the same random choices.
     unbiased : bool, default False
-        Only methods whose mean over all random choices is the Shapley value; see ``shapley_values``.
+        Whether to use only methods whose mean over all random choices is the Shapley value; see ``estimate``.
     n_jobs : int, optional
-        Parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.
+        Number of parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.
     batch_size : int, optional
-        Rows in one model call at most; bounds memory. Results do not depend on it.
-    feature_names, output_names : list of str, optional
-        By default those of the frame and of the model's ``classes_``.
+        Maximum number of rows in one model call; it bounds memory. Results do not depend on it.
+    feature_names : list of str, optional
+        Names of the players. By default, those of the columns and groups, if they have any.
+    output_names : list of str, optional
+        Names of the outputs. By default, the model's ``classes_``, if it has them.
 
     Examples
     --------
@@ -90,24 +93,34 @@ class Explainer:
         tol: float | None = None,
         progress: bool | None = None,
     ) -> shap.Explanation:
-        """Explain rows as a ``shap.Explanation`` for shap's plots.
+        """Explain rows, and return a ``shap.Explanation`` for shap's plots.
 
         Parameters
         ----------
-        X : table
-            Rows to explain, of the background's type.
+        X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+            Rows to explain, of the same type as the background.
         max_evals : int, optional
-            Distinct coalitions to evaluate for each row at most, v(∅) and v(N) included: 20 d + 2 by default,
+            Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
             1000 d + 2 with ``tol``.
         tol : float, optional
-            Stop with a row when its largest standard error is at most ``tol`` times the range of its values.
+            Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
         progress : bool, optional
-            Show a progress bar: by default on a terminal.
+            Whether to show a progress bar: by default on a terminal.
 
         Returns
         -------
         shap.Explanation
-            ``error_std`` are standard errors, ``lower_bounds`` and ``upper_bounds`` 95% confidence limits.
+            ``values``, (rows, d) or (rows, d, outputs), with standard errors in ``error_std``, and 95% confidence
+            limits in ``lower_bounds`` and ``upper_bounds``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], np.zeros((1, 2)), feature_names=["width", "height"])
+        >>> explanation = explainer(np.array([[2.0, 3.0], [1.0, 4.0]]))
+        >>> explanation.values, explanation.feature_names
+        (array([[3., 3.],
+               [2., 2.]]), ['width', 'height'])
         """
         from sharpley.adapters.shap import to_explanation
 
@@ -123,7 +136,36 @@ class Explainer:
         tol: float | None = None,
         progress: bool | None = None,
     ) -> ShapleyEstimate:
-        """Explain rows as plain arrays: values (rows, d), or (rows, d, outputs). The parameters are those of a call."""
+        """Explain rows, and return plain arrays.
+
+        Parameters
+        ----------
+        X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+            Rows to explain, of the same type as the background.
+        max_evals : int, optional
+            Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
+            1000 d + 2 with ``tol``.
+        tol : float, optional
+            Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
+        progress : bool, optional
+            Whether to show a progress bar: by default on a terminal.
+
+        Returns
+        -------
+        ShapleyEstimate
+            With arrays of shape (rows, d), or (rows, d, outputs) for several outputs.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], np.zeros((1, 2)))
+        >>> estimate = explainer.estimate(np.array([[2.0, 3.0], [1.0, 4.0]]))
+        >>> estimate.values
+        array([[3., 3.],
+               [2., 2.]])
+        >>> estimate.base_values
+        array([0., 0.])
+        """
         return self._estimate(self._games(X), max_evals, tol, progress)
 
     def _games(self, rows: Any) -> MarginalGame:
@@ -137,7 +179,9 @@ class Explainer:
         )
         if self.feature_names is not None:
             if len(self.feature_names) != games.d:
-                raise ValueError(f"{len(self.feature_names)} feature_names for {games.d} players")
+                raise ValueError(
+                    f"feature_names must have one name for each of {games.d} players, got {len(self.feature_names)}"
+                )
             games.player_names = list(self.feature_names)
         return games
 

@@ -13,24 +13,25 @@ from sharpley._support.typing import Floats
 
 @dataclass(frozen=True)
 class ShapleyEstimate:
-    """Shapley values with their errors and their cost.
+    """Estimated Shapley values, with their standard errors and their cost.
 
-    For one game the arrays have shape (d,), or (d, k) for k outputs. Over rows they have one more axis in front.
+    For one game, the arrays have shape (d,), or (d, k) for k outputs. For several rows, the first axis is that of rows.
 
     Attributes
     ----------
     values : float
         Estimated Shapley values.
-    standard_errors : float, of the same shape
-        Estimated standard deviations of ``values``; 0 where they are exact.
+    standard_errors : float, of the same shape as ``values``
+        Estimated standard deviations of ``values``; 0 where these are exact.
     base_values : float
-        v(∅), to which the values are added: shape of ``values`` without the axis of players.
+        v(∅), of the shape of ``values`` without the axis of players. For most methods, base value and values add up to
+        v(N).
     n_evals : int, or (rows,) int
-        Distinct coalitions evaluated, v(∅) and v(N) included.
+        Number of distinct coalitions evaluated, v(∅) and v(N) included.
     method : str
-        The method used. "gp and exact", say, if some rows have so few players that matter that they were enumerated.
+        The method used; several are joined, as in "gp and exact", if rows in which few players matter were enumerated.
     converged : bool, or (rows,) bool
-        Whether ``tol`` was met; True if none was asked for.
+        Whether ``tol`` was met; True if no tolerance was given.
     degrees_of_freedom : float, of the same shape as ``values``
         Degrees of freedom behind the standard errors; infinite where these are exact.
     names : list of str or None
@@ -54,24 +55,44 @@ class ShapleyEstimate:
     names: list[str] | None = None
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Confidence limits (lower, upper) of every value.
+        """Return confidence intervals of all values.
 
-        The half-width is the standard error times the quantile of Student's t distribution for the degrees of
-        freedom behind it.
+        The half-width is the standard error times the quantile of Student's t distribution with the degrees of freedom
+        behind it.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Confidence level, between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : float
+            Confidence limits, each of the shape of ``values``.
+
+        Examples
+        --------
+        >>> import sharpley
+        >>> game = sharpley.games.Airport(tuple(range(1, 13)))
+        >>> estimate = sharpley.shapley_values(game, method="antithetic", max_evals=500, rng=0)
+        >>> lower, upper = estimate.interval(0.99)
+        >>> bool((lower < game.shapley_values()).all() and (game.shapley_values() < upper).all())
+        True
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}; for 95% give 0.95")
         from scipy.special import ndtri, stdtrit
 
-        upper_tail = 0.5 + level / 2
-        freedom = np.maximum(self.degrees_of_freedom, np.finfo(float).tiny)
+        probability = 0.5 + level / 2
+        degrees_of_freedom = np.maximum(self.degrees_of_freedom, np.finfo(float).tiny)
         with np.errstate(invalid="ignore"):
-            quantile = np.where(np.isinf(freedom), ndtri(upper_tail), stdtrit(freedom, upper_tail))
+            student_t = stdtrit(degrees_of_freedom, probability)
+            quantile = np.where(np.isinf(degrees_of_freedom), ndtri(probability), student_t)
         half = np.where(self.standard_errors == 0, 0.0, quantile * self.standard_errors)
         return self.values - half, self.values + half
 
     def without_output_axis(self) -> ShapleyEstimate:
-        """The same without its last axis, for a game or model with a single output."""
+        """Return the same estimate without its last axis, for a game or model with a single output."""
         return replace(
             self,
             values=self.values[..., 0],
@@ -81,7 +102,25 @@ class ShapleyEstimate:
         )
 
     def row(self, index: int) -> ShapleyEstimate:
-        """The estimate of one row."""
+        """Return the estimate of one row.
+
+        Parameters
+        ----------
+        index : int
+            Position of the row.
+
+        Returns
+        -------
+        ShapleyEstimate
+            With arrays of shape (d,), or (d, k) for k outputs.
+
+        Examples
+        --------
+        >>> import sharpley
+        >>> explainer = sharpley.Explainer(lambda X: X[:, 0] * X[:, 1], [[0.0, 0.0]])
+        >>> explainer.estimate([[2.0, 3.0], [1.0, 4.0]]).row(1).values
+        array([2., 2.])
+        """
         return replace(
             self,
             values=self.values[index],

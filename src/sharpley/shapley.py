@@ -40,20 +40,20 @@ def shapley_values(
     Parameters
     ----------
     game : callable or Games
-        Bool coalitions (m, d) -> values (m,), or (m, k) for k outputs.
+        Maps bool coalitions (m, d) to values (m,), or (m, k) for k outputs.
     d : int, optional
-        Number of players; asked of the game (its attribute ``d`` or ``n_players``) by default.
+        Number of players. By default, the game's attribute ``d`` or ``n_players``.
     method, max_evals, tol, rng, unbiased, n_jobs, progress
         As for ``estimate``.
     names : sequence of d str, optional
-        Names of the players, which the result carries.
+        Names of the players, which the result keeps.
     batch_size : int, optional
-        Maximum number of coalitions in one call of the game: 4,096 by default.
+        Maximum number of coalitions in one call of the game; 4,096 by default.
 
     Returns
     -------
     ShapleyEstimate
-        With arrays (d,), or (d, k) for k > 1 outputs.
+        With arrays of shape (d,), or (d, k) for k > 1 outputs.
 
     Examples
     --------
@@ -84,24 +84,26 @@ def from_orderings(
     n_jobs: int | None = None,
     batch_size: int | None = None,
 ) -> ShapleyEstimate:
-    """Shapley values from given orderings: the weighted mean of contributions along their walks.
+    """Estimate Shapley values from given orderings: the weighted mean of contributions along their walks.
 
     Parameters
     ----------
     game : callable or Games
-        Bool coalitions (m, d) -> values (m,), or (m, k) for k outputs.
-    orderings : (n, d) orderings
+        Maps bool coalitions (m, d) to values (m,), or (m, k) for k outputs.
+    orderings : (n, d) int
+        Players 0 .. d−1 in the order in which they enter.
     weights : (n,) float, optional
-        Equal by default; they are scaled to sum to 1.
+        Weights of the orderings, equal by default. They are scaled to sum to 1.
     groups : (n,) int, optional
-        Which independent group each ordering belongs to. Without it the standard errors are unknown: NaN.
+        The group of each ordering; groups are independent of each other. Without it, the standard errors are unknown
+        (NaN).
     n_jobs, batch_size : int, optional
         As for ``shapley_values``.
 
     Returns
     -------
     ShapleyEstimate
-        With arrays (d,), or (d, k) for k > 1 outputs.
+        With arrays of shape (d,), or (d, k) for k > 1 outputs.
 
     Examples
     --------
@@ -131,14 +133,15 @@ def from_orderings(
 
 
 def _one_game(game: Any, d: int | None, *, names: Sequence[str] | None = None, batch_size: int | None = None) -> Games:
+    """Return the game as ``Games`` with a single row."""
     games = as_games(game, d, names=names, batch_size=batch_size)
     if games.n_rows != 1:
-        raise ValueError(f"these are {games.n_rows} games, one for each row; use sharpley.estimate for all of them")
+        raise ValueError(f"expected one game, got {games.n_rows}, one for each row; use sharpley.estimate for all rows")
     return games
 
 
 def _grouped(orderings: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> GroupedOrderings:
-    """Check orderings with their weights and groups."""
+    """Check orderings (n, d) with their weights and groups, and number the groups from 0."""
     checked = as_orderings(orderings)
     n = len(checked)
     if n == 0:
@@ -148,5 +151,5 @@ def _grouped(orderings: ArrayLike, weights: ArrayLike | None, groups: ArrayLike 
         raise ValueError(f"weights must have a positive sum, got {w.sum()}")
     labels = np.zeros(n, np.int64) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     if labels.shape != (n,):
-        raise ValueError(f"groups must have shape ({n},), one for each ordering, got {labels.shape}")
+        raise ValueError(f"groups must have shape ({n},), one group for each ordering, got {labels.shape}")
     return GroupedOrderings(checked, w / w.sum(), labels)

@@ -1,4 +1,4 @@
-"""At home with shap: the same values, and an Explanation for all of its plots."""
+"""Agreement with shap: the same values, and an Explanation that works with its plots."""
 
 import matplotlib as mpl
 import numpy as np
@@ -26,15 +26,15 @@ def tree_values(regressor):
     return explainer.shap_values(ROWS)
 
 
-def test_exact_values_are_those_of_shap(regressor, tree_values):
+def test_exact_values_agree_with_shap(regressor, tree_values):
     explainer = sharpley.Explainer(regressor.predict, BACKGROUND, rng=0)
     estimate = explainer.estimate(ROWS, max_evals=1024)
     assert estimate.method == "exact"
-    np.testing.assert_allclose(estimate.values, tree_values, rtol=1e-4, atol=1e-4)  # float32 predictions
+    np.testing.assert_allclose(estimate.values, tree_values, rtol=1e-4, atol=1e-4)  # predictions are float32
 
-    def double(table):  # free of rounding to float32
-        table = np.asarray(table)
-        return table[:, 0] * table[:, 1] + np.sin(5 * table[:, 2:]).prod(axis=1) * 100
+    def double(rows):  # predictions are float64
+        x = np.asarray(rows)
+        return x[:, 0] * x[:, 1] + np.sin(5 * x[:, 2:]).prod(axis=1) * 100
 
     ours = sharpley.Explainer(double, BACKGROUND.to_numpy()).estimate(ROWS.to_numpy()[:3], max_evals=1024)
     masker = shap.maskers.Independent(BACKGROUND.to_numpy(), max_samples=30)
@@ -43,11 +43,11 @@ def test_exact_values_are_those_of_shap(regressor, tree_values):
     np.testing.assert_allclose(ours.base_values, theirs.base_values, atol=1e-6)
 
 
-def test_exact_values_are_those_of_interventional_tree_shap():
-    """A model in double precision; XGBoost's predictions are rounded to single."""
+def test_exact_values_agree_with_interventional_tree_shap():
+    """The model predicts in double precision; XGBoost's predictions are rounded to single precision."""
     from sklearn.ensemble import GradientBoostingRegressor
 
-    data = DATA.to_numpy().astype(np.float32).astype(np.float64)  # its trees compare in single precision
+    data = DATA.to_numpy().astype(np.float32).astype(np.float64)  # the model's trees compare in single precision
     model = GradientBoostingRegressor(n_estimators=30, random_state=0).fit(data, TARGET)
     background, rows = data[:30], data[100:105]
     tree = shap.TreeExplainer(model, data=background, feature_perturbation="interventional").shap_values(rows)
@@ -55,7 +55,7 @@ def test_exact_values_are_those_of_interventional_tree_shap():
     np.testing.assert_allclose(estimate.values, tree, atol=1e-6)
 
 
-def test_margins_of_a_classifier():
+def test_explanations_of_a_classifiers_margins_agree_with_tree_shap():
     model = XGBClassifier(n_estimators=30, max_depth=3).fit(DATA, TARGET > 140)
     tree = shap.TreeExplainer(model, data=BACKGROUND, feature_perturbation="interventional").shap_values(ROWS[:3])
     explainer = sharpley.Explainer(lambda t: model.predict(t, output_margin=True), BACKGROUND)
@@ -71,7 +71,7 @@ def test_sampled_values_agree_within_their_error_bars(regressor, tree_values, me
         lower, upper = explainer.estimate(ROWS, max_evals=500).interval(0.95)
         covered.append((lower - 1e-4 <= tree_values) & (tree_values <= upper + 1e-4))
     assert np.mean(covered) >= 0.90
-    if method != "gp":  # whose errors are within the single precision of the reference
+    if method != "gp":  # its errors are within the single precision of the reference
         assert np.mean(covered) <= 0.99
 
 
@@ -80,7 +80,7 @@ def explanation(regressor):
     return sharpley.Explainer(regressor.predict, BACKGROUND, method="antithetic", rng=0)(ROWS, max_evals=200)
 
 
-def test_explanation_has_what_shap_users_expect(explanation, regressor):
+def test_explanation_has_the_attributes_that_shap_users_expect(explanation, regressor):
     assert isinstance(explanation, shap.Explanation)
     assert explanation.shape == (20, 10)
     assert explanation.base_values.shape == (20,)
@@ -116,15 +116,15 @@ PLOTS = {
 
 
 @pytest.mark.parametrize("name", PLOTS)
-@pytest.mark.filterwarnings("ignore")  # shap's own
-def test_every_plot_for_tables_runs(name, explanation):
+@pytest.mark.filterwarnings("ignore")  # warnings of shap itself
+def test_all_plots_of_tabular_data_work(name, explanation):
     import matplotlib.pyplot as plt
 
     PLOTS[name](explanation)
     plt.close("all")
 
 
-@pytest.mark.filterwarnings("ignore")  # shap's own
+@pytest.mark.filterwarnings("ignore")  # warnings of shap itself
 def test_waterfall_draws_the_error_bars(explanation):
     import matplotlib.pyplot as plt
 
@@ -137,8 +137,8 @@ def test_waterfall_draws_the_error_bars(explanation):
 
 
 @pytest.mark.parametrize("name", ["bar", "beeswarm", "violin", "heatmap", "waterfall", "scatter", "force"])
-@pytest.mark.filterwarnings("ignore")  # shap's own
-def test_plots_of_frames_with_strings_and_categories(name):
+@pytest.mark.filterwarnings("ignore")  # warnings of shap itself
+def test_plots_of_frames_with_strings_and_categories_work(name):
     import matplotlib.pyplot as plt
 
     rng = np.random.default_rng(0)
@@ -151,20 +151,20 @@ def test_plots_of_frames_with_strings_and_categories(name):
         }
     )
 
-    def model(table):
-        return (table["word"] == "a") * 2.0 + table["size"].cat.codes * table["number"] + table["flag"]
+    def model(rows):
+        return (rows["word"] == "a") * 2.0 + rows["size"].cat.codes * rows["number"] + rows["flag"]
 
     PLOTS[name](sharpley.Explainer(lambda t: model(t).to_numpy(), frame.iloc[:10], rng=0)(frame.iloc[10:]))
     plt.close("all")
 
 
-@pytest.mark.filterwarnings("ignore")  # shap's own
-def test_plots_of_one_output_of_many():
+@pytest.mark.filterwarnings("ignore")  # warnings of shap itself
+def test_plots_of_one_of_several_outputs_work():
     import matplotlib.pyplot as plt
 
-    table = DATA.to_numpy()
-    explainer = sharpley.Explainer(lambda t: np.stack([t[:, 0], t[:, 1] * t[:, 2]], axis=1), table[:10], rng=0)
-    explanation = explainer(table[10:20])
+    data = DATA.to_numpy()
+    explainer = sharpley.Explainer(lambda t: np.stack([t[:, 0], t[:, 1] * t[:, 2]], axis=1), data[:10], rng=0)
+    explanation = explainer(data[10:20])
     assert explanation.shape == (10, 10, 2)
     shap.plots.beeswarm(explanation[:, :, 1], show=False)
     shap.plots.waterfall(explanation[0, :, 1], show=False)

@@ -1,1 +1,1 @@
-"""Results in the forms of other libraries; each is imported on first use."""
+"""Conversion of results to the types of other libraries, which are imported on first use."""

@@ -1,4 +1,4 @@
-"""Estimates as ``shap.Explanation``."""
+"""Conversion of estimates to ``shap.Explanation``."""
 
 from __future__ import annotations
 
@@ -21,20 +21,36 @@ def to_explanation(
     players: Players,
     output_names: list[str] | None,
 ) -> shap.Explanation:
-    """Make a shap Explanation of an estimate over rows.
+    """Convert an estimate for rows to a shap Explanation.
 
-    shap colours points by ``data`` and prints ``display_data``. So ``data`` holds numbers only: categories and strings
-    become codes, a group of one-hot columns the index of the one that is set. ``display_data`` holds the true values.
+    shap colours points by ``data`` and prints ``display_data``. So ``data`` contains only numbers: categories and
+    strings become codes, and a group of one-hot columns becomes the index of the column that is 1. ``display_data``
+    contains the original values.
+
+    Parameters
+    ----------
+    estimate : ShapleyEstimate
+        With values (rows, d), or (rows, d, outputs).
+    rows : (rows, columns) array, DataFrame or sparse matrix
+        The rows that were explained.
+    players : Players
+        The assignment of columns to players.
+    output_names : list of str or None
+        Names of the outputs.
+
+    Returns
+    -------
+    shap.Explanation
     """
     import shap
 
-    shown = _player_values(_columns(rows), players)
+    original = _player_values(_columns(rows), players)
     lower, upper = estimate.interval()
     return shap.Explanation(
         values=estimate.values,
         base_values=estimate.base_values,
-        data=_numbers(shown),
-        display_data=shown,
+        data=_numbers(original),
+        display_data=original,
         feature_names=estimate.names,
         output_names=output_names if estimate.values.ndim == 3 else None,
         error_std=estimate.standard_errors,
@@ -44,7 +60,7 @@ def to_explanation(
 
 
 def _columns(rows: Any) -> NDArray[Any]:
-    """The rows as an array: of numbers if all are, else of objects."""
+    """Return the rows as an array (rows, columns), of numbers if all values are numbers, else of objects."""
     if hasattr(rows, "toarray"):
         return np.asarray(rows.toarray())
     array = np.asarray(rows)
@@ -52,7 +68,7 @@ def _columns(rows: Any) -> NDArray[Any]:
 
 
 def _player_values(columns: NDArray[Any], players: Players) -> NDArray[Any]:
-    """One value for each player: its column's, or what a group of columns amounts to."""
+    """Return one value for each row and player, (rows, d): that of its column, or of its group of columns."""
     if players.is_plain:
         return columns
     values = np.empty((len(columns), players.d), dtype=object)
@@ -63,20 +79,21 @@ def _player_values(columns: NDArray[Any], players: Players) -> NDArray[Any]:
 
 
 def _group_value(row: NDArray[Any]) -> Any:
-    """Index of the column that is set in a one-hot group; for other groups there is no one value."""
+    """Return the index of the column that is 1 in a one-hot group; NaN for other groups, which have no single value."""
     nonzero = np.flatnonzero(row != 0)
     one_hot = len(nonzero) == 1 and row[nonzero[0]] == 1
     return float(nonzero[0]) if one_hot else np.nan
 
 
 def _numbers(values: NDArray[Any]) -> Floats:
-    """Numbers for colours: columns of other things become the codes of their sorted distinct values."""
+    """Return numbers for colours, (rows, d); other values are replaced by codes, in the order of their strings."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     return np.stack([_codes(values[:, j]) for j in range(values.shape[1])], axis=1)
 
 
 def _codes(column: NDArray[Any]) -> Floats:
+    """Return the column as numbers if it can be converted, else as codes of its distinct values; NaN if missing."""
     try:
         return column.astype(np.float64)
     except (TypeError, ValueError):
@@ -86,7 +103,7 @@ def _codes(column: NDArray[Any]) -> Floats:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN or pandas' NA, whose comparisons are neither true nor false."""
+    """Return whether a value is None, NaN or pandas' NA, whose comparisons are neither true nor false."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):

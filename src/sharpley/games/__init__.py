@@ -1,4 +1,4 @@
-"""Games: the seam that all games share, models as games, and classic games with known Shapley values."""
+"""Games: their common interface, models as games, and classic games with known Shapley values."""
 
 from sharpley.games.base import Games
 from sharpley.games.callables import CallableGame, Game, as_games

@@ -1,14 +1,14 @@
-"""The seam of this library: games of the same players, each the mean of its draws.
+"""The interface between estimators and games: games of the same players, each the mean of its draws.
 
-Everything that is estimated is one or more games, and each of them is a mean over *draws* b,
+Everything that is estimated is an index of one or more games, and each of them is a mean over *draws* b,
 
     v(S) = mean over b of v_b(S).
 
-For the prediction of a model at a row, a draw is a background row, from which absent features take their values. For a
-game that is simply a function of coalitions there is one draw, and nothing to average.
+For the prediction of a model at a row, a draw is a background row, from which absent features take their values. A game
+that is a plain function of coalitions has a single draw.
 
-Games can be asked for the values of single draws or for the mean over all of them. The former is all that a subclass
-must define; the cost of an estimate is the number of single draws that it evaluates.
+Games evaluate single draws, or the mean over all draws. A subclass need only define the former; the cost of an estimate
+is the number of single draws that it evaluates.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.values import checked_values
 
 Evaluate: TypeAlias = Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64] | None], Floats]
-"""``evaluate(rows (p,), coalitions (p, d), draws (p,))`` -> values (p, k); with ``draws=None`` means over all draws."""
+"""``evaluate(rows (p,), coalitions (p, d), draws (p,))`` -> values (p, k); ``None`` for draws: means over all draws."""
 
 
 class Games(ABC):
     """One or more games of the same d players, each the mean of its draws.
 
-    ``sharpley.estimate`` accepts any of them. The games are numbered by *rows*, since those of an explanation belong to
-    rows of data.
+    ``sharpley.estimate`` accepts every subclass. The games are called *rows*, since each game of an explanation belongs
+    to a row of data.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class Games(ABC):
     draw_weights : (n_draws,) float or None
         Weights of the draws, which sum to 1; equal by default.
     player_names : sequence of str or None
-        Names of the players, which results carry.
+        Names of the players, which are passed on to results.
     draws_per_call : int, default 4096
-        Single draws that are evaluated in one call at most; it bounds memory.
+        Maximum number of single draws that are evaluated in one call; it bounds memory.
 
     Notes
     -----
@@ -54,12 +54,12 @@ class Games(ABC):
     draws)``: the values of p single draws, (p,) or, for k outputs, (p, k). Its arguments are the numbers of the games
     (p,), a coalition for each (p, d) and the numbers of the draws (p,). Everything else has a default; override
     ``varying`` if you know that some players cannot matter in some of the games, and ``endpoints`` or ``evaluator`` if
-    the values of ∅ and N, or means over all draws, can be had at less cost. A complete class:
+    the values of ∅ and N, or means over all draws, can be computed more cheaply. A complete class:
 
     >>> import numpy as np
     >>> import sharpley
     >>> class SharedCapacity(sharpley.Games):
-    ...     '''Plants that serve an uncertain demand together: each draw is one scenario of the demand.'''
+    ...     '''Plants that serve an uncertain demand together; each draw is a scenario of the demand.'''
     ...
     ...     def __init__(self, capacities, scenarios):
     ...         self.capacities, self.scenarios = np.asarray(capacities), np.asarray(scenarios)
@@ -71,7 +71,7 @@ class Games(ABC):
     >>> games([[True, False, False], [True, True, True]])  # mean sales of the first plant, and of all
     array([2.5, 4.5])
     >>> sharpley.estimate(games).values.round(2)
-    array([[1.83, 1.33, 1.33]])
+    array([[1.92, 1.29, 1.29]])
     """
 
     d: int
@@ -83,11 +83,11 @@ class Games(ABC):
 
     @abstractmethod
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:
-        """Values of single draws: (p,), (p, d) and (p,) -> (p,) or (p, k)."""
+        """Return the values of single draws: (p,), (p, d) and (p,) -> (p,) or (p, k)."""
 
     @property
     def values_per_call(self) -> int:
-        """Means over all draws that are evaluated in one call at most."""
+        """Maximum number of means over all draws that are evaluated in one call."""
         return max(1, self.draws_per_call // self.n_draws)
 
     def evaluator(self) -> Evaluate:
@@ -95,17 +95,28 @@ class Games(ABC):
         return self._evaluate
 
     def endpoints(self) -> Floats:
-        """Values of the empty and of the full coalition of every game, (n_rows, 2, k)."""
+        """Return the values of the empty and of the full coalition for every game, (n_rows, 2, k)."""
         rows = np.repeat(np.arange(self.n_rows), 2)
         ends = np.tile(np.array([[False] * self.d, [True] * self.d]), (self.n_rows, 1))
         return self._in_calls(rows, ends).reshape(self.n_rows, 2, -1)
 
     def varying(self) -> Coalitions:
-        """Which players can matter in which games, (n_rows, d); all of them if nothing is known."""
+        """Return which players can matter in which games, (n_rows, d) bool; by default, all in all games."""
         return np.ones((self.n_rows, self.d), dtype=bool)
 
     def __call__(self, coalitions: ArrayLike) -> Floats:
-        """Values of coalitions (m, d): (m,), with an axis of rows in front and one of outputs behind if several."""
+        """Return the values of coalitions, as means over all draws.
+
+        Parameters
+        ----------
+        coalitions : (m, d) bool
+            True for the members of each coalition.
+
+        Returns
+        -------
+        (m,), (n_rows, m), (m, k) or (n_rows, m, k) float
+            The axis of rows is omitted for a single game, and that of outputs for a single output.
+        """
         masks = np.asarray(coalitions, dtype=bool)
         if masks.ndim != 2 or masks.shape[1] != self.d:
             raise ValueError(f"coalitions must have shape (m, {self.d}), got {masks.shape}")
@@ -116,7 +127,7 @@ class Games(ABC):
         return np.asarray(values[0] if self.n_rows == 1 else values)
 
     def _in_calls(self, rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
-        """Means over all draws, (p, k), in calls of bounded size."""
+        """Return means over all draws, (p, k), in calls of bounded size."""
         evaluate, size = self.evaluator(), self.values_per_call
         starts = range(0, len(rows), size)
         parts = [evaluate(rows[i : i + size], coalitions[i : i + size], None) for i in starts]
@@ -130,7 +141,7 @@ class Games(ABC):
         return checked_values(self._draws(rows, coalitions, draws), coalitions)
 
     def _means(self, rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
-        """Means over all draws: (p,) and (p, d) -> (p, k)."""
+        """Return means over all draws: (p,) and (p, d) -> (p, k)."""
         if self.n_draws == 1:
             return self._evaluate(rows, coalitions, np.zeros(len(rows), dtype=np.int64))
         weights = np.full(self.n_draws, 1.0 / self.n_draws) if self.draw_weights is None else self.draw_weights

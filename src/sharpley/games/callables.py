@@ -1,4 +1,4 @@
-"""Games given as plain functions of coalitions."""
+"""Games that are given as plain functions of coalitions."""
 
 from __future__ import annotations
 
@@ -14,26 +14,37 @@ from sharpley.games.base import Games
 
 
 class Game(Protocol):
-    """A cooperative game as a function: bool coalitions (m, d), True for members, -> values (m,) or (m, k)."""
+    """A cooperative game as a function of coalitions: the type of function that ``shapley_values`` accepts.
+
+    Examples
+    --------
+    Two of three players are needed:
+
+    >>> import sharpley
+    >>> def majority(coalitions):
+    ...     return coalitions.sum(axis=1) >= 2
+    >>> sharpley.shapley_values(majority, 3).values.round(3)
+    array([0.333, 0.333, 0.333])
+    """
 
     def __call__(self, coalitions: Coalitions, /) -> ArrayLike:
-        """Return the values of coalitions."""
+        """Return the values of coalitions (m, d) bool, True for members: (m,), or (m, k) for k outputs."""
 
 
 @final
 class CallableGame(Games):
-    """One game that is a function of coalitions; it has one draw.
+    """One game, given as a function of coalitions; it has a single draw.
 
     Parameters
     ----------
     game : callable
-        Bool coalitions (m, d) -> values (m,), or (m, k) for k outputs.
+        Maps bool coalitions (m, d) to values (m,), or (m, k) for k outputs.
     d : int
         Number of players.
-    names : sequence of str, optional
+    names : sequence of d str, optional
         Names of the players.
     batch_size : int, optional
-        Coalitions in one call at most; 4,096 by default.
+        Maximum number of coalitions in one call; 4,096 by default.
 
     Examples
     --------
@@ -62,21 +73,40 @@ class CallableGame(Games):
 def as_games(
     game: Any, d: int | None = None, *, names: Sequence[str] | None = None, batch_size: int | None = None
 ) -> Games:
-    """Return ``game`` if it is ``Games``, or a function of coalitions as such.
+    """Return ``game`` if it is an instance of ``Games``, and otherwise a function of coalitions as ``CallableGame``.
 
-    The number of players of a function is ``d``, or else the function's own attribute ``d``, or ``n_players`` as
-    shapiq's games have it.
+    Parameters
+    ----------
+    game : Games or callable
+        Games, or a function from bool coalitions (m, d) to values (m,), or (m, k) for k outputs.
+    d : int, optional
+        Number of players. By default, the attribute ``d`` of the function is used, or ``n_players``, which shapiq's
+        games have.
+    names : sequence of d str, optional
+        Names of the players of a function.
+    batch_size : int, optional
+        Maximum number of coalitions in one call of a function; 4,096 by default.
+
+    Returns
+    -------
+    Games
+
+    Examples
+    --------
+    >>> games = as_games(lambda coalitions: coalitions.sum(axis=1), d=3)
+    >>> games.d, games.n_rows
+    (3, 1)
     """
     known = next((n for n in (getattr(game, "d", None), getattr(game, "n_players", None)) if n is not None), None)
     if known is not None and d is not None and d != known:
-        raise ValueError(f"the game has {known} players, but d={d} was given; leave d out")
+        raise ValueError(f"the game has {known} players, but d={d} was given; omit d")
     if isinstance(game, Games):
         if names is not None or batch_size is not None:
-            raise TypeError("names and batch_size are for games that are functions; this one has its own")
+            raise TypeError(f"names and batch_size apply only to functions; {type(game).__name__} has its own")
         return game
     if not callable(game):
         raise TypeError(f"game must be callable with bool coalitions (m, d), got {game!r}")
     n_players = d if known is None else known
     if n_players is None:
-        raise TypeError("the number of players is not known: give d, as in shapley_values(game, d=10)")
+        raise TypeError("the number of players is unknown; pass d, as in shapley_values(game, d=10)")
     return CallableGame(game, n_players, names=names, batch_size=batch_size)

@@ -1,4 +1,4 @@
-"""Checking what games and models return."""
+"""Checks of the values that games and models return."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sharpley._support.typing import ArrayLike, Coalitions, Floats
 
 
 def checked_values(raw: ArrayLike, coalitions: Coalitions) -> Floats:
-    """Check what a game returned for coalitions (m, d), and return it as (m, k) float."""
+    """Check the values that a game returned for coalitions (m, d), and return them as (m, k) float."""
     values = as_numbers(raw, len(coalitions), "the game", "coalitions")
     bad = ~np.isfinite(values).all(axis=1)
     if bad.any():
@@ -20,21 +20,30 @@ def checked_values(raw: ArrayLike, coalitions: Coalitions) -> Floats:
     return values
 
 
-def as_numbers(raw: Any, n: int, who: str, of_what: str) -> Floats:
-    """Check that an output has one number, or k of them, for each of n inputs; return a copy, (n, k) float."""
+def as_numbers(raw: Any, n: int, function: str, inputs: str) -> Floats:
+    """Check that a function returned one number, or k numbers, for each of n inputs; return a copy, (n, k) float.
+
+    ``function`` and ``inputs`` name the function and its inputs in error messages.
+    """
     output = np.asarray(raw)
     if output.ndim not in (1, 2) or len(output) != n or output.size == 0 < n:
-        raise ValueError(f"{who} must return shape ({n},) or ({n}, k) for {n} {of_what}, got {output.shape}")
+        raise ValueError(f"{function} must return shape ({n},) or ({n}, k) for {n} {inputs}, got {output.shape}")
     if output.dtype.kind not in "biufO":
-        raise TypeError(f"{who} must return real numbers, got dtype {output.dtype}")
+        raise TypeError(f"{function} must return real numbers, got dtype {output.dtype}")
     try:
         return np.array(output, dtype=np.float64).reshape(n, -1)
     except (TypeError, ValueError):
-        raise TypeError(f"{who} must return real numbers, got {output.reshape(-1)[0]!r}") from None
+        raise TypeError(f"{function} must return real numbers, got {output.reshape(-1)[0]!r}") from None
 
 
 def describe(coalition: NDArray[np.bool_]) -> str:
-    """Name a coalition by its members, for an error message."""
+    """Describe a coalition by its members, for an error message.
+
+    Examples
+    --------
+    >>> describe(np.array([True, False, True]))
+    'the coalition of players [0, 2]'
+    """
     members = np.flatnonzero(coalition).tolist()
     if len(members) > 12:
         return f"the coalition of {len(members)} players {str(members[:12])[:-1]}, …]"

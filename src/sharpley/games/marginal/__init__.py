@@ -1,1 +1,1 @@
-"""A model and a row as a game: features outside the coalition take the values of background rows."""
+"""The prediction of a model for a row as a game: absent features take their values from background rows."""

@@ -1,4 +1,4 @@
-"""Mixing numpy arrays, scipy sparse matrices, and frames of one dtype."""
+"""Mixing numpy arrays, scipy sparse matrices, and data frames with a single dtype."""
 
 from __future__ import annotations
 
@@ -15,7 +15,17 @@ from sharpley.games.marginal.mixing import Mix, is_sparse
 
 @final
 class ArrayMixer:
-    """Mixes arrays; ``wrap`` turns the mixed array into what the model takes."""
+    """Mix arrays or sparse matrices.
+
+    Parameters
+    ----------
+    rows, background : (n_rows, columns) and (n_background, columns) array or sparse matrix
+    names : list of str, optional
+        Names of the columns.
+    wrap : callable, optional
+        Converts a mixed array to the type that the model expects. By default, sparse matrices are converted to the type
+        of ``rows``, and arrays are passed as they are.
+    """
 
     def __init__(
         self, rows: Any, background: Any, *, names: list[str] | None = None, wrap: Callable[[Any], Any] | None = None
@@ -28,26 +38,30 @@ class ArrayMixer:
         self._dtype = _common_dtype(rows.dtype, background.dtype)
         self._rows = rows.tocsr() if is_sparse(rows) else rows
         self._background = np.ascontiguousarray(self._dense(background))
-        # torch warns of memory that it may not write to, and its models cost far more than fresh memory does.
+        # torch warns about read-only memory, and its models cost far more than allocating new memory does.
         self.may_reuse = self._dtype.kind in "biuf" and self._dtype.itemsize <= 8 and "torch" not in sys.modules
 
-    def _dense(self, table: Any) -> NDArray[Any]:
-        return np.asarray(table.toarray() if is_sparse(table) else table, dtype=self._dtype)
+    def _dense(self, data: Any) -> NDArray[Any]:
+        return np.asarray(data.toarray() if is_sparse(data) else data, dtype=self._dtype)
 
     def fresh_rows(self, part: slice) -> Any:
-        """Rows to be explained."""
+        """Return a copy of some of the rows to be explained."""
         return self._wrap(self._dense(self._rows[part]).copy())
 
     def fresh_background(self, part: slice) -> Any:
-        """Background rows."""
+        """Return a copy of some of the background rows."""
         return self._wrap(self._background[part].copy())
 
     def varying(self) -> Coalitions:
-        """Compare row by row, so that memory stays that of the background."""
+        """Return whether each column of a row differs from any background row, (n_rows, columns)."""
+        # Row by row, so that no more memory is needed than for the background.
         return np.array([_differs(self._dense(self._rows[[i]]), self._background) for i in range(self.n_rows)])
 
     def mixing(self) -> Mix:
-        """Mix in compiled code and in memory that is used again, or else by numpy in fresh memory."""
+        """Return a function that mixes rows with a part of the background.
+
+        It uses compiled code and a buffer if memory may be reused, and otherwise numpy and new memory.
+        """
         buffer = _Buffer(self._dtype) if self.may_reuse else None
 
         def mix(rows: NDArray[np.int64], masks: Coalitions, part: slice) -> Any:
@@ -63,7 +77,7 @@ class ArrayMixer:
         return mix
 
     def mix_single(self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]) -> Any:
-        """Mix each row with one background row, in fresh memory."""
+        """Mix each row with one background row, in new memory."""
         present, which = np.unique(rows, return_inverse=True)
         foreground = self._dense(self._rows[present])[which.reshape(-1)]
         return self._wrap(np.where(masks, foreground, self._background[background]))
@@ -71,18 +85,18 @@ class ArrayMixer:
 
 def _common_dtype(rows: np.dtype[Any], background: np.dtype[Any]) -> np.dtype[Any]:
     if (rows.kind in "US") != (background.kind in "US") and "O" not in (rows.kind, background.kind):
-        raise TypeError(f"X is {rows} but the background is {background}; give both one dtype")
+        raise TypeError(f"X is {rows} but the background is {background}; convert them to the same dtype")
     return np.result_type(rows, background)
 
 
 def _differs(row: NDArray[Any], background: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which columns of one row differ from any background row; NaN equals NaN."""
+    """Return which columns of one row (1, columns) differ from any background row, (columns,); NaN equals NaN."""
     equal = (row == background) | ((row != row) & (background != background))
     return np.asarray(~equal.all(axis=0), dtype=bool)
 
 
 class _Buffer:
-    """Memory that mixed rows are written to again and again: fresh memory would cost more than the mixing."""
+    """Memory for mixed rows that is reused by every call: allocating new memory would cost more than the mixing."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self._dtype = dtype
@@ -98,20 +112,21 @@ class _Buffer:
         background: NDArray[Any],
         part: slice,
     ) -> NDArray[Any]:
-        """Mix pairs of rows and masks with a part of the background, (p, b, c); read-only, since it is kept."""
+        """Mix p rows, each by its mask, with part of the background: (p, b, c), read-only since the buffer is kept."""
         from sharpley.games.marginal._blend import blend
 
         shape = (len(rows), *background[part].shape)
         if shape[0] > len(self._mixed) or shape[1:] != self._mixed.shape[1:]:
             self._mixed = np.empty(shape, dtype=self._dtype)
             self._part = slice(0, 0)
-        if part != self._part:  # nothing in the buffer can be kept
+        if part != self._part:  # the buffer holds other background rows: discard it
             self._part = part
             self._last_rows = np.full(len(self._mixed), -1, dtype=np.int64)
             self._last_masks = np.zeros((len(self._mixed), masks.shape[1]), dtype=bool)
         bits = f"u{self._dtype.itemsize}"
-        tables = background[part].view(bits), self._mixed.view(bits)
-        blend(foreground.view(bits), which, rows, masks, *tables, self._last_rows, self._last_masks)
+        background_bits, mixed_bits = background[part].view(bits), self._mixed.view(bits)
+        last = self._last_rows, self._last_masks
+        blend(foreground.view(bits), which, rows, masks, background_bits, mixed_bits, *last)
         mixed = self._mixed[: len(rows)]
         mixed.flags.writeable = False
         return mixed

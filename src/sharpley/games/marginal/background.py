@@ -1,4 +1,4 @@
-"""Background rows, and how to have fewer of them without cutting silently."""
+"""Background rows, and explicit ways to choose a few of them from more data."""
 
 from __future__ import annotations
 
@@ -16,15 +16,25 @@ from sharpley._support.typing import RNG, Floats
 class Background:
     """Background rows with weights.
 
-    Every evaluation of a coalition costs one model prediction for each background row, so a few dozen to a
-    few hundred rows are usual. ``Background.sample`` and ``Background.kmeans`` make them from more data.
+    Every evaluation of a coalition costs one model prediction for each background row, so a few dozen to a few hundred
+    rows are usual. ``Background.sample`` and ``Background.kmeans`` choose rows from more data.
 
     Parameters
     ----------
-    rows : table
-        Array, pandas or polars frame, or scipy sparse matrix.
-    weights : (rows,) float, optional
-        Share of the data that each row stands for; equal by default.
+    rows : (n, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+        The background rows.
+    weights : (n,) float, optional
+        Share of the data that each row represents; equal by default. Weights are scaled to sum to 1.
+
+    Examples
+    --------
+    The base value is the weighted mean of the predictions for the background rows:
+
+    >>> import sharpley
+    >>> background = sharpley.Background([[0.0, 0.0], [1.0, 2.0]], weights=[3, 1])
+    >>> explainer = sharpley.Explainer(lambda X: X.sum(axis=1), background)
+    >>> explainer.estimate([[2.0, 2.0]]).base_values
+    array([0.75])
     """
 
     rows: Any
@@ -32,60 +42,105 @@ class Background:
 
     @classmethod
     def sample(cls, data: Any, n: int, *, rng: RNG = None) -> Self:
-        """Draw n rows at random, without repetition; all of them if there are not more."""
+        """Draw rows at random, without repetition.
+
+        Parameters
+        ----------
+        data : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+            Data to draw from.
+        n : int
+            Number of rows to draw; all rows are used if there are at most n.
+        rng : int, Generator, SeedSequence or None
+            Source of randomness.
+
+        Returns
+        -------
+        Background
+            Rows of the type of ``data``, with equal weights.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Background.sample(np.arange(20.0).reshape(10, 2), 3, rng=0).rows.shape
+        (3, 2)
+        """
         n = check_count("n", n, minimum=1)
-        table = data if hasattr(data, "shape") else np.asarray(data)
-        total = table.shape[0]
+        rows = data if hasattr(data, "shape") else np.asarray(data)
+        total = rows.shape[0]
         chosen = np.sort(np.random.default_rng(rng).choice(total, size=min(n, total), replace=False))
-        return cls(table.iloc[chosen] if hasattr(table, "iloc") else table[chosen])
+        return cls(rows.iloc[chosen] if hasattr(rows, "iloc") else rows[chosen])
 
     @classmethod
     def kmeans(cls, data: Any, n: int, *, rng: RNG = None) -> Self:
-        """Take n weighted rows at the centres of k-means clusters, each value moved to the nearest one in the data.
+        """Summarise data by the centres of k-means clusters, with each value moved to the nearest one in its column.
 
-        For arrays and frames of numbers only. The weights are the shares of rows in the clusters.
+        Parameters
+        ----------
+        data : (rows, columns) array, or pandas or polars DataFrame
+            Data to summarise, which must be finite numbers.
+        n : int
+            Number of clusters; at most the number of rows is used.
+        rng : int, Generator, SeedSequence or None
+            Source of randomness.
+
+        Returns
+        -------
+        Background
+            One row for each cluster, of the type of ``data``, weighted by the share of rows in the cluster.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> background = Background.kmeans(np.array([[0.0], [1.0], [1.0], [9.0]]), 2, rng=0)
+        >>> sorted(zip(background.rows[:, 0].tolist(), background.weights.tolist()))
+        [(1.0, 0.75), (9.0, 0.25)]
         """
         from sklearn.cluster import KMeans
 
         values = data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
-        if values.dtype.kind not in "biuf" or not np.isfinite(values.astype(np.float64)).all():
-            raise TypeError("k-means needs a table of finite numbers; use Background.sample")
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"k-means needs numbers, got dtype {values.dtype}; use Background.sample")
+        if not np.isfinite(values.astype(np.float64)).all():
+            raise TypeError("k-means needs finite numbers, but the data contain NaN or infinity; use Background.sample")
         seed = int(np.random.default_rng(rng).integers(2**31))
         clusters = KMeans(min(check_count("n", n, minimum=1), len(values)), n_init=10, random_state=seed).fit(values)
-        # Centre by centre: all at once would take memory of clusters × rows × columns.
+        # One centre at a time: all at once would need memory for clusters × rows × columns numbers.
         nearest = np.array([np.abs(values - centre).argmin(axis=0) for centre in clusters.cluster_centers_])
         shares = np.bincount(clusters.labels_, minlength=len(nearest)) / len(values)
         return cls(_gather(data if hasattr(data, "columns") else values, nearest), shares)
 
     def weights_of(self, n: int) -> Floats:
-        """Weights of the n rows, summing to 1."""
+        """Return the weights of the n rows, scaled to sum to 1, (n,)."""
         if n == 0:
             raise ValueError("the background must have at least one row, got none")
         if self.weights is None:
             return np.full(n, 1.0 / n)
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.shape != (n,) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
-            raise ValueError(f"background weights must be {n} numbers of at least 0 with a positive sum")
+            raise ValueError(
+                f"background weights must be {n} non-negative numbers with a positive sum, "
+                f"got {np.array2string(weights, threshold=10)}"
+            )
         return weights / weights.sum()
 
 
-def _gather(table: Any, positions: NDArray[np.int64]) -> Any:
-    """Take each entry (i, j) from row positions[i, j] of column j; the type and the dtypes of the table are kept."""
-    if not hasattr(table, "columns"):
-        return np.take_along_axis(table, positions, axis=0)
-    if hasattr(table, "iloc"):
-        columns = {j: table.iloc[:, j].array.take(positions[:, j]) for j in range(table.shape[1])}
-        return type(table)(columns).set_axis(table.columns, axis=1)
-    return type(table)([series.gather(positions[:, j]) for j, series in enumerate(table.get_columns())])
+def _gather(data: Any, positions: NDArray[np.int64]) -> Any:
+    """Return rows whose entry (i, j) is that of row positions[i, j] in column j, with the type and dtypes of data."""
+    if not hasattr(data, "columns"):
+        return np.take_along_axis(data, positions, axis=0)
+    if hasattr(data, "iloc"):
+        columns = {j: data.iloc[:, j].array.take(positions[:, j]) for j in range(data.shape[1])}
+        return type(data)(columns).set_axis(data.columns, axis=1)
+    return type(data)([series.gather(positions[:, j]) for j, series in enumerate(data.get_columns())])
 
 
 def as_background(background: Any) -> Background:
-    """Rows or a Background as a Background."""
+    """Return ``background`` if it is a Background, and otherwise a Background with these rows."""
     if isinstance(background, Background):
         return background
     if isinstance(background, int | np.integer):
         raise TypeError(
             f"the background must be rows of data, got the number {background}; "
-            f"say how to choose them: Background.sample(data, {background}) or Background.kmeans(data, {background})"
+            f"choose rows by Background.sample(data, {background}) or Background.kmeans(data, {background})"
         )
     return Background(background)

@@ -1,7 +1,7 @@
-"""Mixing pandas and polars frames with columns of any dtype.
+"""Mixing pandas and polars data frames with columns of any dtype.
 
-The rows to be explained and the background rows are put into one *pool*. A mixed row takes each of its values from a
-row of the pool, so the dtypes of the columns are kept.
+The rows to be explained and the background rows are concatenated into one *pool*. Each value of a mixed row is taken
+from a row of the pool, so the dtypes of the columns are preserved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sharpley.games.marginal.mixing import Mix, Mixer
 
 
 def pandas_mixer(rows: Any, background: Any) -> Mixer:
-    """Mix frames of one dtype as arrays, which is faster, and others column by column."""
+    """Return a mixer of pandas frames: as arrays, which is faster, if they have a single dtype; else by column."""
     import pandas as pd
 
     dtypes = {*rows.dtypes, *background.dtypes}
@@ -35,7 +35,7 @@ def pandas_mixer(rows: Any, background: Any) -> Mixer:
 
 
 class PoolMixer(ABC):
-    """What the mixers of frames share."""
+    """Base class of the mixers of frames, which take values from a pool."""
 
     may_reuse = False
     n_rows: int
@@ -45,14 +45,14 @@ class PoolMixer(ABC):
 
     @abstractmethod
     def _take(self, positions: list[NDArray[np.int64]]) -> Any:
-        """The frame whose column j has the values at ``positions[j]`` of the pool's column j."""
+        """Return the frame whose column j has the values of the pool's column j at ``positions[j]``."""
 
     @abstractmethod
     def _codes(self) -> list[NDArray[Any]]:
-        """Codes of the values in each column of the pool: equal for equal values, and for missing ones."""
+        """Return codes of the values in each column of the pool: equal for equal values, and for missing values."""
 
     def varying(self) -> Coalitions:
-        """Whether a column of a row differs from that of any background row, (n_rows, columns)."""
+        """Return whether each column of a row differs from any background row, (n_rows, columns)."""
         codes = np.stack(self._codes(), axis=1)
         return np.array([(row != codes[self.n_rows :]).any(axis=0) for row in codes[: self.n_rows]])
 
@@ -72,14 +72,14 @@ class PoolMixer(ABC):
     def _positions(
         self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]
     ) -> list[NDArray[np.int64]]:
-        """For each column, where in the pool (rows, then background) the values of the mixed frame stand."""
+        """Return, for each column, the positions in the pool (rows, then background) of the mixed frame's values."""
         columns = np.moveaxis(masks, -1, 0)
         return [np.where(mask, rows, self.n_rows + background).reshape(-1) for mask in columns]
 
 
 @final
 class PandasMixer(PoolMixer):
-    """Mixes pandas frames."""
+    """Mix pandas frames."""
 
     def __init__(self, rows: Any, background: Any) -> None:
         import pandas as pd
@@ -87,21 +87,23 @@ class PandasMixer(PoolMixer):
         for name, mine, theirs in zip(rows.columns, rows.dtypes, background.dtypes, strict=True):
             numbers = pd.api.types.is_numeric_dtype(mine) and pd.api.types.is_numeric_dtype(theirs)
             if mine != theirs and not numbers:
-                raise TypeError(f"column {name!r} is {mine} in X but {theirs} in the background; give both one dtype")
+                raise TypeError(
+                    f"column {name!r} is {mine} in X but {theirs} in the background; convert them to the same dtype"
+                )
         self.n_rows, self.n_columns = rows.shape
         self.n_background = len(background)
         self.names = [str(c) for c in rows.columns]
-        # Positions as labels, since the true labels may repeat.
+        # Positions serve as labels, since the original labels may repeat.
         frames = (frame.set_axis(range(self.n_columns), axis=1) for frame in (rows, background))
         self._pool = pd.concat(frames, ignore_index=True)
         self._columns = rows.columns
 
     def fresh_rows(self, part: slice) -> Any:
-        """Rows to be explained."""
+        """Return a copy of some of the rows to be explained."""
         return self._pool.iloc[: self.n_rows].iloc[part].copy().set_axis(self._columns, axis=1)
 
     def fresh_background(self, part: slice) -> Any:
-        """Background rows."""
+        """Return a copy of some of the background rows."""
         return self._pool.iloc[self.n_rows :].iloc[part].copy().set_axis(self._columns, axis=1)
 
     def _codes(self) -> list[NDArray[Any]]:
@@ -118,7 +120,7 @@ class PandasMixer(PoolMixer):
 
 @final
 class PolarsMixer(PoolMixer):
-    """Mixes polars frames."""
+    """Mix polars frames."""
 
     def __init__(self, rows: Any, background: Any) -> None:
         import polars as pl
@@ -129,15 +131,15 @@ class PolarsMixer(PoolMixer):
         try:
             self._pool = pl.concat([rows, background], how="vertical_relaxed")
         except Exception as error:
-            error.add_note("sharpley: the dtypes of X and of the background must agree")
+            error.add_note("sharpley: the columns of X and of the background must have the same dtypes")
             raise
 
     def fresh_rows(self, part: slice) -> Any:
-        """Rows to be explained."""
+        """Return a copy of some of the rows to be explained."""
         return self._pool[: self.n_rows][part]
 
     def fresh_background(self, part: slice) -> Any:
-        """Background rows."""
+        """Return a copy of some of the background rows."""
         return self._pool[self.n_rows :][part]
 
     def _codes(self) -> list[NDArray[Any]]:

@@ -1,8 +1,8 @@
-"""A model and a row as a game: features outside the coalition take the values of background rows.
+"""The prediction of a model for a row as a game: absent features take their values from background rows.
 
-v(S) is the mean prediction over background rows b of the model at (x_S, b_{N∖S}): the paper's definition, and
-that of interventional TreeSHAP and of shap's Permutation, Exact and Kernel explainers. v(N) is the prediction
-for the row itself, one model row; v(∅) is the mean prediction of the background, the same for all rows.
+v(S) is the mean over background rows b of the model's prediction at (x_S, b_{N∖S}). This is the definition of the
+paper, of interventional TreeSHAP, and of shap's Permutation, Exact and Kernel explainers. v(N) is the prediction for
+the row itself, a single prediction; v(∅) is the mean prediction for the background, the same for all rows.
 """
 
 from __future__ import annotations
@@ -23,34 +23,50 @@ from sharpley.games.marginal.model import ModelFunction, wants_to_write
 from sharpley.games.marginal.players import Players, make_players
 from sharpley.games.values import describe
 
-# Measured by sharpley_experiments.studies.overhead: calls are then large enough for models whose calls are costly, and
-# the rows of a call still fit the processor's cache.
-MAX_ROWS = 2**15
-MAX_ELEMENTS = 2**21
+# Measured by sharpley_experiments.studies.overhead: with these, calls are large enough for models with a high cost per
+# call, and the rows of a call still fit into the processor's cache.
+MAX_ROWS_PER_CALL = 2**15
+MAX_ELEMENTS_PER_CALL = 2**21  # rows × columns
 
 
 @final
 class MarginalGame(Games):
     """The games of explaining a model at rows X, given background rows; each background row is a draw.
 
+    The value of a coalition is the mean prediction for the background rows, with the features of the coalition replaced
+    by those of the row to explain.
+
     Parameters
     ----------
     model : callable, or object with ``predict_proba``, ``decision_function`` or ``predict``
-    background : table of rows, or Background
-    rows : table
-        Rows to explain: arrays, pandas or polars frames, or scipy sparse matrices, like the background.
+        Maps rows to predictions, (n,) or (n, k) for k outputs. Of an object, the first of these methods that it has is
+        called.
+    background : Background, or (rows, columns) array, DataFrame or sparse matrix
+        Rows that absent features take their values from.
+    rows : (n_rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+        Rows to explain, of the same type as the background.
     groups : mapping of str to list of columns, optional
-        Columns that play as one player.
+        Columns, by name or position, that form a single player, by its name.
     batch_size : int, optional
-        Rows in one model call at most. By default up to 32,768, fewer with many columns.
+        Maximum number of rows in one model call. By default up to 32,768, fewer with many columns.
     n_outputs : int, optional
-        Outputs that the model must have; by default as many as it has.
+        Number of outputs that the model must have. By default, that of its first call.
 
     Examples
     --------
-    >>> game = MarginalGame(lambda table: table.sum(axis=1), [[0.0, 0.0]], [[1.0, 2.0]])
-    >>> game([[False, False], [True, False], [True, True]])
-    array([0., 1., 3.])
+    A model of two features, one background row and one row to explain:
+
+    >>> game = MarginalGame(lambda X: X[:, 0] * X[:, 1], [[1.0, 1.0]], [[2.0, 3.0]])
+    >>> game([[False, False], [True, False], [False, True], [True, True]])
+    array([1., 2., 3., 6.])
+
+    Several rows are several games, which ``sharpley.estimate`` accepts:
+
+    >>> import sharpley
+    >>> games = MarginalGame(lambda X: X[:, 0] * X[:, 1], [[1.0, 1.0]], [[2.0, 3.0], [5.0, 1.0]])
+    >>> sharpley.estimate(games).values
+    array([[2., 3.],
+           [4., 0.]])
     """
 
     def __init__(
@@ -76,17 +92,20 @@ class MarginalGame(Games):
         self.draws_per_call = check_count("batch_size", self.draws_per_call, minimum=1)
 
     def varying(self) -> Coalitions:
-        """Which players can matter in which rows, (n_rows, d): those with a column unlike some background row's."""
+        """Return which players can matter in which rows, (n_rows, d): those that differ from any background row."""
         return self.players.any_column(self._mixer.varying())
 
     def endpoints(self) -> Floats:
-        """Values of ∅ and N for every row, (n_rows, 2, k): one prediction for each background row and each row."""
+        """Return the values of ∅ and N for every row, (n_rows, 2, k).
+
+        They cost one prediction for each background row and one for each row to explain.
+        """
         of_background = self._predict("the background", self._mixer.fresh_background, self.n_draws)
         full = self._predict("X", self._mixer.fresh_rows, self.n_rows)
         return np.stack([np.broadcast_to(self._weights @ of_background, full.shape), full], axis=1)
 
     def _predict(self, what: str, take: Callable[[slice], Any], n: int) -> Floats:
-        """Predictions for n rows of one kind, in calls of bounded size."""
+        """Return the predictions for n background rows or n rows of X, (n, k), in calls of bounded size."""
         parts = []
         for start in range(0, n, self.draws_per_call):
             part = slice(start, min(n, start + self.draws_per_call))
@@ -94,18 +113,21 @@ class MarginalGame(Games):
         output = np.concatenate(parts)
         bad = np.flatnonzero(~np.isfinite(output).all(axis=1))
         if len(bad):
-            raise ValueError(f"{self._model.name} returned {output[bad[0]]} for row {bad[0]} of {what}")
+            first = bad[0]
+            raise ValueError(
+                f"{self._model.name} must return finite numbers, but returned {output[first]} for row {first} of {what}"
+            )
         return output
 
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:
-        """Predictions at single background rows, (p, k)."""
-        table = self._mixer.mix_single(rows, self.players.column_masks(coalitions), draws)
-        return self._finite(self._model(table, len(rows), partial(_describe_mixed, rows, coalitions)), rows, coalitions)
+        """Return the predictions for rows mixed with single background rows, (p, k)."""
+        mixed = self._mixer.mix_single(rows, self.players.column_masks(coalitions), draws)
+        return self._finite(self._model(mixed, len(rows), partial(_describe_mixed, rows, coalitions)), rows, coalitions)
 
     def evaluator(self) -> Evaluate:
-        """A function that mixes rows with the whole background in memory of its own."""
+        """Return a function that evaluates the games, with its own memory for mixed rows."""
         mix = self._mixer.mixing()
-        # One part, unless the background is larger than a batch.
+        # A single part, unless the background has more rows than a batch.
         starts = range(0, self.n_draws, self.draws_per_call)
         parts = [slice(start, min(self.n_draws, start + self.draws_per_call)) for start in starts]
 
@@ -118,7 +140,7 @@ class MarginalGame(Games):
             except Exception as error:
                 if not (self._mixer.may_reuse and wants_to_write(error)):
                     raise
-                self._mixer.may_reuse = False  # the model writes to its input: fresh memory from now on
+                self._mixer.may_reuse = False  # the model writes to its input, so it needs new memory in every call
                 mix = self._mixer.mixing()
                 outputs = self._mixed_outputs(mix, rows, coalitions, parts)
             return self._finite(np.einsum("b,pbk->pk", self._weights, outputs), rows, coalitions)
@@ -126,7 +148,7 @@ class MarginalGame(Games):
         return values
 
     def _mixed_outputs(self, mix: Mix, rows: NDArray[np.int64], coalitions: Coalitions, parts: list[slice]) -> Floats:
-        """Predictions for every background row mixed with each row and coalition, (p, b, k)."""
+        """Return the predictions for each of p rows, by its coalition, mixed with each background row, (p, b, k)."""
         masks = self.players.column_masks(coalitions)
         outputs = []
         for part in parts:
@@ -136,19 +158,19 @@ class MarginalGame(Games):
         return np.concatenate(outputs, axis=1) if len(outputs) > 1 else outputs[0]
 
     def _finite(self, values: Floats, rows: NDArray[np.int64], coalitions: Coalitions) -> Floats:
-        """Return values (p, k) if all are finite; the error names the first row and coalition where one is not."""
+        """Return values (p, k) if all are finite; otherwise the error names the first row and coalition."""
         if not np.isfinite(values).all():
             first = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
             raise ValueError(
-                f"{self._model.name} returned NaN or infinity for row {rows[first]} of X "
-                f"with {describe(coalitions[first])}"
+                f"{self._model.name} must return finite numbers, but returned NaN or infinity "
+                f"for row {rows[first]} of X with {describe(coalitions[first])}"
             )
         return values
 
 
 def default_batch_size(n_columns: int) -> int:
-    """Rows in one model call."""
-    return max(1, min(MAX_ROWS, MAX_ELEMENTS // max(1, n_columns)))
+    """Return the default maximum number of rows in one model call."""
+    return max(1, min(MAX_ROWS_PER_CALL, MAX_ELEMENTS_PER_CALL // max(1, n_columns)))
 
 
 def _describe_part(what: str, part: slice) -> str:
@@ -158,4 +180,4 @@ def _describe_part(what: str, part: slice) -> str:
 def _describe_mixed(rows: NDArray[np.int64], coalitions: Coalitions) -> str:
     present = np.unique(rows)
     which = f"row {present[0]}" if len(present) == 1 else f"rows {present[0]}..{present[-1]}"
-    return f"background rows mixed with {which} of X, from {describe(coalitions[0])} on"
+    return f"background rows mixed with {which} of X, starting with {describe(coalitions[0])}"

@@ -1,4 +1,4 @@
-"""Calling a model: which of its methods is used, and what it must return."""
+"""Calls of a model: which of its methods is called, and what it must return."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ METHOD_ORDER = ("predict_proba", "decision_function", "predict")
 
 @final
 class ModelFunction:
-    """A model as a function of tables to numbers, checked at every call.
+    """A model as a function from rows to numbers, whose output is checked at every call.
 
     Parameters
     ----------
     model : callable, or object with one of the methods in ``METHOD_ORDER``
-        Of an object the first of these methods that it has is called, else the object itself.
+        The first of these methods that the object has is called; if it has none, the object itself.
     n_outputs : int, optional
-        Outputs that are expected; by default what the first call returns.
+        Number of outputs that the model must return. By default, that of the first call.
 
     Attributes
     ----------
     name : str
-        What is called.
+        Name of the function or method that is called.
     output_names : list of str or None
         The classes of a classifier.
     """
@@ -36,18 +36,23 @@ class ModelFunction:
         self.output_names = None if classes is None else [str(c) for c in classes]
         self._n_outputs = n_outputs
 
-    def __call__(self, table: Any, n: int, what: Callable[[], str]) -> Floats:
-        """Call the model on n rows and return (n, k) float; errors say what the rows were."""
+    def __call__(self, rows: Any, n: int, describe_rows: Callable[[], str]) -> Floats:
+        """Call the model on n rows and return its predictions, (n, k) float.
+
+        ``describe_rows`` returns a description of the rows for error messages.
+        """
         try:
-            raw = self._call(table)
+            raw = self._call(rows)
         except Exception as error:
-            error.add_note(f"sharpley: raised by {self.name} on {n} rows: {what()}")
+            error.add_note(f"sharpley: raised by {self.name} on {n} rows: {describe_rows()}")
             raise
         output = as_numbers(raw, n, self.name, "rows")
         if self._n_outputs is None:
             self._n_outputs = output.shape[1]
         if output.shape[1] != self._n_outputs:
-            raise ValueError(f"{self.name} returned {output.shape[1]} outputs for {what()}, expected {self._n_outputs}")
+            raise ValueError(
+                f"{self.name} returned {output.shape[1]} outputs for {describe_rows()}, expected {self._n_outputs}"
+            )
         return output
 
 
@@ -62,8 +67,8 @@ def _find(model: Any) -> tuple[Callable[[Any], Any], str]:
 
 
 def wants_to_write(error: BaseException) -> bool:
-    """Whether a model failed since it was given memory that it may not write to; pandas wraps numpy's error."""
+    """Return whether a model failed because it tried to write to read-only memory; pandas wraps numpy's error."""
     if isinstance(error, ValueError) and "read-only" in str(error):
         return True
-    behind = error.__cause__ or error.__context__
-    return behind is not None and wants_to_write(behind)
+    cause = error.__cause__ or error.__context__
+    return cause is not None and wants_to_write(cause)

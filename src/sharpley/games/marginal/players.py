@@ -1,4 +1,4 @@
-"""Players and the columns that they stand for."""
+"""Players and the columns that they consist of."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sharpley._support.typing import Coalitions
 
 @dataclass(frozen=True)
 class Players:
-    """Which player each column belongs to."""
+    """The assignment of columns to players."""
 
     of_column: NDArray[np.int64]
-    """(columns,): the player of each column."""
+    """The player of each column, (columns,)."""
     names: list[str] | None
-    """Names of players; None if neither columns nor groups have any."""
+    """Names of the players; None if the columns have no names and there are no groups."""
 
     @property
     def d(self) -> int:
@@ -28,15 +28,15 @@ class Players:
 
     @property
     def is_plain(self) -> bool:
-        """Whether every column is a player of its own."""
+        """Whether every column is a separate player."""
         return self.d == len(self.of_column)
 
     def column_masks(self, coalitions: Coalitions) -> Coalitions:
-        """Columns of the members: (m, d) -> (m, columns)."""
+        """Return masks of the columns of the members: (m, d) -> (m, columns)."""
         return np.ascontiguousarray(coalitions if self.is_plain else coalitions[:, self.of_column])
 
     def any_column(self, columns: Coalitions) -> Coalitions:
-        """Whether any column of a player is set: (m, columns) -> (m, d)."""
+        """Return whether any column of each player is set: (m, columns) -> (m, d)."""
         out = np.zeros((len(columns), self.d), dtype=bool)
         for column, player in enumerate(self.of_column):
             out[:, player] |= columns[:, column]
@@ -44,7 +44,7 @@ class Players:
 
 
 def make_players(n_columns: int, names: list[str] | None, groups: Mapping[str, Any] | None) -> Players:
-    """Check groups of columns; columns in no group are players of their own."""
+    """Check groups of columns and return the players; each column outside all groups is a separate player."""
     if n_columns == 0:
         raise ValueError("X must have at least one column, got none")
     if not groups:
@@ -54,8 +54,8 @@ def make_players(n_columns: int, names: list[str] | None, groups: Mapping[str, A
     labels = list(names) if names is not None else [f"x{j}" for j in range(n_columns)]
     group_of = _group_of_columns(groups, labels, named=names is not None)
     if clash := {labels[c] for c in range(n_columns) if c not in group_of} & set(group_of.values()):
-        raise ValueError(f"groups may not have the names of columns outside them: {sorted(clash)}")
-    # Columns are told apart by position: their names may repeat.
+        raise ValueError(f"groups must not have the names of columns outside them: {sorted(clash)}; rename the groups")
+    # Columns are identified by position, since their names may repeat.
     keys: list[str | int] = [group_of.get(column, column) for column in range(n_columns)]
     players = list(dict.fromkeys(keys))
     of_column = np.array([players.index(key) for key in keys])
@@ -63,29 +63,30 @@ def make_players(n_columns: int, names: list[str] | None, groups: Mapping[str, A
 
 
 def _group_of_columns(groups: Mapping[str, Any], labels: list[str], *, named: bool) -> dict[int, str]:
-    """The group of each column that is in one."""
+    """Return the group of each column that is in one."""
     group_of: dict[int, str] = {}
     for group, members in groups.items():
         if isinstance(members, int | np.integer) or not isinstance(members, Iterable):
             raise TypeError(f"group {group!r} must be a list of columns, got {members!r}")
         columns = [_column(group, m, labels, named) for m in ([members] if isinstance(members, str) else members)]
         if not columns:
-            raise ValueError(f"group {group!r} has no columns")
+            raise ValueError(f"group {group!r} has no columns; give it columns, or remove it")
         for column in columns:
             if column in group_of:
-                also = "twice" if group_of[column] == group else f"in two groups, {group_of[column]!r} and {group!r}"
-                raise ValueError(f"column {labels[column]!r} is {also}")
+                other = group_of[column]
+                where = f"twice in group {group!r}" if other == group else f"in two groups, {other!r} and {group!r}"
+                raise ValueError(f"column {labels[column]!r} is {where}; list it once")
             group_of[column] = str(group)
     return group_of
 
 
 def _column(group: str, member: Any, labels: list[str], named: bool) -> int:
-    """Position of a column given by name or by position."""
+    """Return the position of a column that is given by name or by position."""
     if named and labels.count(str(member)) > 1:
-        raise ValueError(f"group {group!r}: there are several columns {member!r}; give positions instead of names")
+        raise ValueError(f"group {group!r}: several columns are named {member!r}; give positions instead of names")
     if named and str(member) in labels:
         return labels.index(str(member))
     if isinstance(member, int | np.integer) and 0 <= member < len(labels):
         return int(member)
-    known = f"the columns are {labels}" if named else f"columns are counted from 0 to {len(labels) - 1}"
+    known = f"the columns are {labels}" if named else f"columns are numbered from 0 to {len(labels) - 1}"
     raise ValueError(f"group {group!r} has an unknown column {member!r}; {known}")
