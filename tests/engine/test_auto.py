@@ -1,4 +1,4 @@
-"""What "auto" stands for, and what is said of it."""
+"""The choice of method "auto", and the warning about slow estimators."""
 
 import time
 
@@ -21,18 +21,18 @@ GAME = UnanimitySum.random(14, n_terms=40, max_order=4, rng=0)
         (Problem(d=10, budget=1024, may_stop=True), "gp"),
         (Problem(d=10, budget=1023), "gp"),
         (Problem(d=10, budget=26), "gp"),
-        (Problem(d=10, budget=25), "antithetic"),  # which then says that it needs more
+        (Problem(d=10, budget=25), "antithetic"),  # which then raises an error, since the budget is too small
         (Problem(d=30, budget=602, rows=10, draws=100), "gp"),
         (Problem(d=107, budget=5352, rows=10), "gp"),
-        (Problem(d=107, budget=5352, rows=50), "regression"),  # a minute of linear algebra for a function of nothing
-        (Problem(d=107, budget=5352, rows=50, draws=100), "gp"),  # but not for a model
-        (Problem(d=107, budget=5352, rows=100_000), "gp"),  # one factorisation for all
+        (Problem(d=107, budget=5352, rows=50), "regression"),  # a minute of linear algebra for very few predictions
+        (Problem(d=107, budget=5352, rows=50, draws=100), "gp"),  # the same for a hundred times as many predictions
+        (Problem(d=107, budget=5352, rows=100_000), "gp"),  # one factorisation for all rows
         (Problem(d=107, budget=5352, rows=100_000, patterns=1000), "regression"),  # a thousand factorisations
         (Problem(d=2000, budget=40_002), "regression"),
         (Problem(d=1, budget=2), "exact"),
     ],
 )
-def test_rule(problem, method):
+def test_auto_chooses_by_its_rule(problem, method):
     assert choose(problem) == method
 
 
@@ -44,7 +44,7 @@ def test_choice_is_reported_and_can_be_overridden():
     assert shapley_values(GAME, 14, method="antithetic", max_evals=282, rng=0).method == "antithetic"
 
 
-def test_rows_and_background_of_an_explanation_enter_the_choice(monkeypatch):
+def test_the_choice_depends_on_the_rows_and_the_background_of_an_explanation(monkeypatch):
     seen = []
     monkeypatch.setattr("sharpley.engine.auto.choose", lambda problem: seen.append(problem) or "antithetic")
     rng = np.random.default_rng(0)
@@ -54,29 +54,30 @@ def test_rows_and_background_of_an_explanation_enter_the_choice(monkeypatch):
     assert seen == [Problem(d=5, budget=30, rows=3, draws=7)]
 
 
-def test_long_estimates_name_the_faster_method(monkeypatch):
-    monkeypatch.setattr(timing, "REPORTED_SECONDS", 0.0)
-    with pytest.warns(EstimatorTimeWarning, match=r"'gp' took .* s of its own, .* method='regression' is faster"):
+def test_the_warning_about_slow_estimates_names_a_faster_method(monkeypatch):
+    monkeypatch.setattr(timing, "MIN_REPORTED_SECONDS", 0.0)
+    message = r"'gp' took .* s of its own, in addition to .* s of model calls; method='regression' is faster"
+    with pytest.warns(EstimatorTimeWarning, match=message):
         shapley_values(GAME, 14, method="gp", max_evals=282, rng=0)
 
 
-def test_nothing_is_said_if_the_model_takes_longer(monkeypatch, recwarn):
-    monkeypatch.setattr(timing, "REPORTED_SECONDS", 0.0)
+def test_there_is_no_warning_if_the_model_takes_longer(monkeypatch, recwarn):
+    monkeypatch.setattr(timing, "MIN_REPORTED_SECONDS", 0.0)
 
     def slow(coalitions):
-        time.sleep(0.5)  # much more than a fit of some milliseconds
+        time.sleep(0.5)  # much longer than the few milliseconds of a fit
         return GAME(coalitions)
 
     shapley_values(slow, 14, method="regression", max_evals=282, rng=0)
     assert not [w for w in recwarn if issubclass(w.category, EstimatorTimeWarning)]
 
 
-def test_nothing_is_said_of_what_is_quick(recwarn):
+def test_there_is_no_warning_about_quick_estimates(recwarn):
     shapley_values(GAME, 14, method="gp", max_evals=282, rng=0)
     assert not [w for w in recwarn if issubclass(w.category, EstimatorTimeWarning)]
 
 
-def test_rows_that_were_enumerated_are_said_to_be():
+def test_the_result_names_all_methods_that_were_used():
     """The second row differs from the background in three features, the third in none."""
     background = np.zeros((5, 14))
     rows = np.ones((3, 14))

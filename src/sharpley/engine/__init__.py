@@ -1,1 +1,1 @@
-"""From games, a method and a budget to an estimate: which method, what it may spend, and what is evaluated."""
+"""Estimation from games, a method and a budget: choice of the method, evaluation of coalitions, and results."""

@@ -1,15 +1,17 @@
-"""What method="auto" stands for: a rule on the problem's size alone, so that the same inputs give the same numbers.
+"""The rule behind method="auto".
 
-It was derived from measurements, which are on the page about choosing a method (``sharpley bench`` makes them):
+It depends only on numbers of players, rows, evaluations and the like, so that the same inputs give the same results. It
+was derived from measurements, which are on the page about choosing a method (``sharpley bench`` reproduces them):
 
-1. If all 2^d coalitions fit the budget, enumerate them: "exact". Not with a tolerance, which may be met long before.
+1. If all 2^d coalitions fit the budget, they are enumerated ("exact"), unless a tolerance is given, which may be met
+   long before.
 2. "gp" has the lowest error of all methods on every model that was measured, and on most games, from 5d to 50d
-   evaluations; it needs 2d + 6. It is chosen unless its own work is out of proportion.
-3. Otherwise "regression", which is next, or "antithetic" if the budget is too small even for that.
+   evaluations; it needs at least 2d + 6. It is chosen unless its linear algebra is out of proportion.
+3. Otherwise "regression" is chosen, which is the next best, or "antithetic" if the budget is too small for that too.
 
-Work is counted, not timed: the operations of gp's linear algebra are compared with the number of model predictions.
-The cheapest models take about a microsecond for a prediction, in which a core does ``OPERATIONS_PER_PREDICTION``
-operations; and ten seconds in all are nothing to worry about.
+Work is counted, not timed: the number of operations in the linear algebra of "gp" is compared with the number of model
+predictions. The cheapest models take about a microsecond for a prediction, in which a core does
+``OPERATIONS_PER_PREDICTION`` operations. A total of ten seconds is considered negligible.
 """
 
 from __future__ import annotations
@@ -20,18 +22,21 @@ from sharpley.coalitions.enumeration import can_be_enumerated
 from sharpley.engine.methods import AUTO, METHODS, AnyMethod, is_unbiased, method_name
 from sharpley.estimators.gp.work import work
 
-OPERATIONS_PER_PREDICTION = 2e4
+OPERATIONS_PER_PREDICTION = 2e4  # operations of "gp" that are acceptable for each model prediction
 NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds
 
 
 class Problem(NamedTuple):
-    """What the choice depends on."""
+    """What the choice of the method depends on."""
 
     d: int
+    """Number of players."""
     budget: int
+    """Maximum number of distinct coalitions for each row."""
     rows: int = 1
+    """Number of rows."""
     draws: int = 1
-    """Number of model predictions behind one value of a coalition: the size of the background."""
+    """Number of model predictions for each value of a coalition, which is the number of background rows."""
     may_stop: bool = False
     """Whether a tolerance was given."""
     patterns: int = 1
@@ -44,7 +49,7 @@ class Problem(NamedTuple):
 
 
 def choose(problem: Problem) -> str:
-    """The method that "auto" stands for."""
+    """Return the method that "auto" chooses for a problem."""
     d, budget = problem.d, problem.budget
     if can_be_enumerated(d, budget) and not problem.may_stop:
         return "exact"
@@ -58,7 +63,7 @@ def choose(problem: Problem) -> str:
 
 
 def resolve(method: AnyMethod, problem: Problem, *, unbiased: bool) -> AnyMethod:
-    """Turn "auto" into the method that suits the problem, and a method into its unbiased form if that is wanted."""
+    """Replace "auto" by the method chosen for the problem and, if ``unbiased``, a method by its unbiased form."""
     chosen = choose(problem) if method == AUTO else method
     if not unbiased or is_unbiased(chosen):
         return chosen

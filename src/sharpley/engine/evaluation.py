@@ -1,6 +1,6 @@
-"""Evaluating coalitions: each one once, in calls of bounded size, on one core or many.
+"""Evaluation of coalitions: each one once, in calls of bounded size, on one core or several.
 
-A value depends on its own row and coalition only, never on how the work was divided.
+A value depends only on its row and coalition, never on how the work was divided.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sharpley.engine.timing import Stopwatch
 from sharpley.estimators.base import Budget, Estimator
 from sharpley.games.base import Games
 
-TASKS_PER_JOB = 4  # pieces of work for each parallel worker: enough to even out, few enough to ship the model seldom
+TASKS_PER_JOB = 4  # tasks for each worker: enough to balance the load, few enough to send the model rarely
 
 
 class Evaluation:
@@ -29,15 +29,21 @@ class Evaluation:
     Parameters
     ----------
     games : Games
+        Games to evaluate.
     rows : (r,) int
         Rows of ``games`` that are evaluated.
     store : CoalitionStore
+        Coalitions to evaluate.
     ends : (r, 2, k) float
         Values of the empty and of the full coalition, the first two of every store.
     players : (store.d,) int, optional
-        The players of ``games`` that the store's coalitions are made of; the others are absent from all of them.
-    n_jobs, progress, stopwatch : optional
-        Parallel workers of joblib's current backend, and whom to tell of the work.
+        The players of ``games`` that the store's coalitions consist of; the others are absent from all coalitions.
+    n_jobs : int, optional
+        Number of parallel workers of joblib's current backend.
+    progress : Progress, optional
+        Progress bar to advance.
+    stopwatch : Stopwatch, optional
+        Measures the time of model calls.
 
     Attributes
     ----------
@@ -62,7 +68,7 @@ class Evaluation:
         self._n_jobs, self._progress, self._stopwatch = n_jobs, progress, stopwatch
 
     def catch_up(self) -> None:
-        """Evaluate the coalitions that were registered since the last time."""
+        """Evaluate the coalitions that were registered since the last call."""
         fresh = self.store.since(self.values.shape[1])
         if len(fresh) == 0:
             return
@@ -73,7 +79,16 @@ class Evaluation:
     def spend(self, estimator: Estimator, budget: Budget, learnt: Any = None) -> Any:
         """Let an estimator choose coalitions and learn from their values until the budget is spent.
 
-        Returns what it learnt. When all coalitions are known, nothing more is to be learnt.
+        Parameters
+        ----------
+        estimator : Estimator
+        budget : Budget
+        learnt : optional
+            The last result of ``estimator.learn``; None in the first call.
+
+        Returns
+        -------
+        The new result of ``estimator.learn``. Once all coalitions have been evaluated, it is not updated any more.
         """
         while estimator.choose(self.store, budget, learnt):
             self.catch_up()
@@ -83,11 +98,11 @@ class Evaluation:
         return learnt
 
     def keep(self, which: NDArray[np.bool_]) -> None:
-        """Go on with some of the rows."""
+        """Continue with only some of the rows, given by a mask (r,)."""
         self.rows, self.values = self.rows[which], self.values[which]
 
     def _whole(self, coalitions: Coalitions) -> Coalitions:
-        """Coalitions of the store as coalitions of all players."""
+        """Return coalitions of the store as coalitions of all players."""
         if self._players is None:
             return coalitions
         whole = np.zeros((len(coalitions), self._games.d), dtype=bool)
@@ -107,10 +122,10 @@ def evaluate(
     n_jobs: int | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Floats:
-    """Values of every coalition for every row, as means over all draws: (r,) and (m, d) -> (r, m, k).
+    """Return the value of every coalition for every row, as means over all draws: (r,) and (m, d) -> (r, m, k).
 
-    The r·m values are computed in calls of ``games.values_per_call``, within one process or in ``n_jobs`` workers of
-    joblib's current backend.
+    The r·m values are computed in calls of at most ``games.values_per_call``, in one process or in ``n_jobs`` workers
+    of joblib's current backend.
     """
     total = len(rows) * len(coalitions)
     if n_jobs in (None, 1):
@@ -128,10 +143,10 @@ def _evaluate_part(
     stop: int,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Floats:
-    """Values start .. stop of the product of rows and coalitions, (stop − start, k).
+    """Return values start .. stop of the product of rows and coalitions, (stop − start, k).
 
-    Neighbouring coalitions are alike: along a walk one player joins after another. So each slot of a call is given a
-    run of neighbours, one in each call, and the inputs of consecutive calls differ by little.
+    Neighbouring coalitions are similar: along a walk, one player joins after another. So neighbours are assigned to the
+    same position of consecutive calls, whose inputs then differ little.
     """
     evaluate_values = games.evaluator()
     n_calls = -(-(stop - start) // games.values_per_call)
@@ -154,7 +169,7 @@ def _in_parallel(
     total, size = len(rows) * len(coalitions), games.values_per_call
     n_calls = -(-total // size)
     n_tasks = min(n_calls, TASKS_PER_JOB * effective_n_jobs(n_jobs))
-    # Whole calls for each task, so that dividing the work does not make calls smaller.
+    # Each task consists of whole calls, so that dividing the work does not make calls smaller.
     bounds = np.linspace(0, n_calls, n_tasks + 1).round().astype(np.int64) * size
     bounds[-1] = total
     tasks = (delayed(_evaluate_part)(games, rows, coalitions, int(a), int(b)) for a, b in pairwise(bounds))

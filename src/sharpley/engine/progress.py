@@ -1,4 +1,4 @@
-"""Progress of long work, shown on a terminal."""
+"""A progress bar for long computations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from contextlib import contextmanager
 
 
 class Progress:
-    """A tqdm bar over evaluations; silent when not on a terminal, or when ``show`` is False."""
+    """A tqdm bar over evaluations.
+
+    Parameters
+    ----------
+    show : bool or None
+        Whether to show the bar; None shows it only on a terminal.
+    total : int
+        Expected number of evaluations.
+    """
 
     def __init__(self, show: bool | None, total: int) -> None:
         from tqdm.auto import tqdm
@@ -16,7 +24,7 @@ class Progress:
         self._bar = tqdm(total=total, unit="eval", unit_scale=True, disable=disable, leave=False, desc="Shapley")
 
     def advance(self, count: int) -> None:
-        """Count evaluations that are done or no longer needed."""
+        """Advance the bar by a number of evaluations that are done or no longer needed."""
         self._bar.update(count)
 
     def close(self) -> None:
@@ -26,7 +34,7 @@ class Progress:
 
 @contextmanager
 def progress_bar(show: bool | None, total: int) -> Iterator[Progress]:
-    """Show progress while the block runs; the bar is removed on Ctrl-C too."""
+    """Show a progress bar while the block runs; it is also removed if the block is interrupted."""
     bar = Progress(show, total)
     try:
         yield bar

@@ -1,9 +1,9 @@
-"""From games and settings to an estimate for all rows.
+"""Estimates for all rows of games.
 
-Rows are explained together: they share the coalitions, which are chosen once, so that model calls can be large. Yet the
-result for a row depends on that row alone, except with "gp", which learns from several. Players that cannot matter in a
-row (their value is that of all background rows) are left out of its game, so rows are first sorted by the players that
-can.
+Rows are explained together: they share their coalitions, which are chosen once, so that model calls can be large. The
+result for a row nevertheless depends on that row alone, except with "gp", which learns from several rows. Players that
+cannot matter in a row, since their feature equals that of all background rows, are omitted from its game; so rows are
+first grouped by the players that can matter.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from sharpley.estimators.exact import ExactEstimator
 from sharpley.games.base import Games
 from sharpley.result import ShapleyEstimate
 
-CHECKPOINT_GROWTH = 1.5  # factor of the budget from one check of the tolerance to the next
-VALUES_AT_ONCE = 2**23  # coalition values held for a block of rows: 64 MB
+CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one check of the tolerance to the next
+MAX_VALUES_AT_ONCE = 2**23  # values of coalitions held in memory for a block of rows: 64 MB
 
 
 def estimate_rows(games: Games, settings: Settings) -> ShapleyEstimate:
-    """Estimate the index of every row of ``games``: arrays (rows, components), or (rows, components, k)."""
+    """Estimate the index of every row of ``games``; arrays have shape (rows, components), or (rows, components, k)."""
     varying = games.varying()
-    plans = _plans(varying, games.n_draws, settings)  # before the model is called: too small a budget fails at once
+    # Before the model is called, since too small a budget is an error.
+    plans = _plans(varying, games.n_draws, settings)
     ends = games.endpoints()
     result = _Result(len(ends), settings.index.n_components(games.d), ends.shape[2])
     stopwatch = Stopwatch()
@@ -51,40 +52,40 @@ def estimate_rows(games: Games, settings: Settings) -> ShapleyEstimate:
 
 
 def _plans(varying: Coalitions, n_draws: int, settings: Settings) -> dict[int, Plan]:
-    """What is done for each number of players that matter."""
+    """Return the plan for each number of players that can matter."""
     n_patterns = len(np.unique(varying, axis=0))
     every = sorted(set(varying.sum(axis=1).tolist()))
     return {d: make_plan(settings, d, len(varying), n_patterns, n_draws) for d in every}
 
 
 def _method_names(plans: dict[int, Plan]) -> list[str]:
-    """Names of the methods in use, that for the most players first."""
+    """Return the names of the methods in use, starting with that for the most players."""
     return list(dict.fromkeys(method_name(plans[d].method) for d in sorted(plans, reverse=True)))
 
 
 def _patterns(varying: Coalitions) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Rows in which the same players matter, with these players."""
+    """Yield groups of rows in which the same players can matter, and these players."""
     patterns, which = np.unique(varying, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         yield np.flatnonzero(which.reshape(-1) == number), np.flatnonzero(pattern)
 
 
 class _Result:
-    """Results of all rows, filled in as they are ready; rows in which nothing matters stay at 0."""
+    """Results of all rows, filled in as they become available; components that cannot matter remain 0."""
 
     def __init__(self, n: int, components: int, k: int) -> None:
         self.values, self.variances = np.zeros((n, components, k)), np.zeros((n, components, k))
-        self.freedom = np.full((n, components, k), np.inf)
+        self.degrees_of_freedom = np.full((n, components, k), np.inf)
         self.n_evals = np.full(n, 2, dtype=np.int64)
         self.converged = np.ones(n, dtype=bool)
 
     def write(self, rows: NDArray[np.int64], components: NDArray[np.int64], moments: Moments) -> None:
         """Write the moments of some rows."""
         at = (rows[:, None], components)
-        self.values[at], self.variances[at], self.freedom[at] = moments
+        self.values[at], self.variances[at], self.degrees_of_freedom[at] = moments
 
     def estimate(self, base_values: Floats, method: str, games: Games) -> ShapleyEstimate:
-        """The whole as an estimate; a single output has no axis of its own."""
+        """Return all results as an estimate; the axis of outputs is omitted for a single output."""
         names = None if games.player_names is None else list(games.player_names)
         whole = ShapleyEstimate(
             self.values,
@@ -93,14 +94,14 @@ class _Result:
             self.n_evals,
             method,
             self.converged,
-            self.freedom,
+            self.degrees_of_freedom,
             names,
         )
         return whole.without_output_axis() if base_values.shape[1] == 1 else whole
 
 
 class _Group:
-    """Rows in which the same players matter, run in blocks that share their coalitions."""
+    """Rows in which the same players can matter, run in blocks of rows that share their coalitions."""
 
     def __init__(
         self,
@@ -117,21 +118,21 @@ class _Group:
         self._components = settings.index.positions(players, games.d)
 
     def run(self, rows: NDArray[np.int64], ends: Floats, result: _Result) -> None:
-        """Estimate rows, given the values of ∅ and N for all rows."""
-        if self._d < 2:  # these values are all there are
+        """Estimate the index of rows, given the values of ∅ and N for all rows."""
+        if self._d < 2:  # there are no other coalitions
             values = self._settings.index.of_all_values(ends[rows, : 2**self._d], self._d)
             result.write(rows, self._components, exact_moments(values))
             return
         while len(rows):
-            # The same seed for every block: a row's coalitions do not depend on the rows explained with it.
+            # The same seed for every block, so that a row's coalitions do not depend on the rows explained with it.
             estimator = make_estimator(self._plan.method, self._d, self._settings.generator())
-            size = self._block_size(estimator, ends.shape[2])
-            self._run_block(estimator, rows[:size], ends, result)
-            rows = rows[size:]
+            count = self._rows_per_block(estimator, ends.shape[2])
+            self._run_block(estimator, rows[:count], ends, result)
+            rows = rows[count:]
 
-    def _block_size(self, estimator: Estimator, k: int) -> int:
-        """Rows that are run together: as many as memory allows, unless each must have a run of its own."""
-        return 1 if estimator.choices_depend_on == "row" else max(1, VALUES_AT_ONCE // (self._plan.budget * k))
+    def _rows_per_block(self, estimator: Estimator, k: int) -> int:
+        """Number of rows in a block: as many as memory allows, or 1 if the choice of coalitions depends on the row."""
+        return 1 if estimator.choices_depend_on == "row" else max(1, MAX_VALUES_AT_ONCE // (self._plan.budget * k))
 
     def _run_block(self, estimator: Estimator, rows: NDArray[np.int64], ends: Floats, result: _Result) -> None:
         evaluation = Evaluation(
@@ -154,7 +155,7 @@ class _Run:
         self._estimator, self._evaluation, self._plan, self._settings = estimator, evaluation, plan, settings
 
     def into(self, result: _Result, components: NDArray[np.int64], progress: Progress) -> None:
-        """Run, and write rows into ``result`` as soon as they meet the tolerance."""
+        """Run the estimator, and write rows into ``result`` as soon as they meet the tolerance."""
         learnt = None
         for budget in self._checkpoints():
             learnt = self._evaluation.spend(self._estimator, budget, learnt)
@@ -170,7 +171,7 @@ class _Run:
         self._write(result, components, progress, moments, everyone, converged=self._plan.may_enumerate)
 
     def _checkpoints(self) -> list[Budget]:
-        """Budgets at which the tolerance is checked, up to the whole."""
+        """Return the budgets after which the tolerance is checked; the last is the whole budget."""
         most = self._plan.budget
         if not self._settings.may_stop:
             return [whole_budget(most)]
@@ -181,24 +182,24 @@ class _Run:
         return [Budget(now, most, may_stop=True) for now in [*checks, most]]
 
     def _moments(self, learnt: object) -> Moments:
-        """The estimate; if all coalitions happened to be evaluated, it is exact."""
+        """Return the estimate, which is exact if all coalitions have been evaluated."""
         if self._evaluation.store.is_complete:
             return self._enumerate()
         return self._estimator.estimate(self._evaluation.values, learnt)
 
     def _enumerate(self) -> Moments:
-        """Exact values, from all coalitions."""
+        """Evaluate all coalitions and return exact values."""
         exact = ExactEstimator(self._evaluation.store.d, index=self._settings.index)
         exact.choose(self._evaluation.store, whole_budget(self._plan.budget))
         self._evaluation.catch_up()
         return exact.estimate(self._evaluation.values)
 
     def _met(self, moments: Moments, *, all_components: bool) -> NDArray[np.bool_]:
-        """Whether each row's largest standard error is within tolerance of the range of its values."""
+        """Return whether each row's largest standard error is at most ``tol`` times the range of its values."""
         if self._settings.tol is None:
             return np.ones(len(moments.values), dtype=bool)
         highest, lowest = moments.values.max(axis=1), moments.values.min(axis=1)
-        if not all_components:  # those that cannot matter have the value 0
+        if not all_components:  # the range includes 0, the value of those that cannot matter
             highest, lowest = np.maximum(highest, 0.0), np.minimum(lowest, 0.0)
         largest_error = np.sqrt(moments.variances).max(axis=1)
         return np.asarray((largest_error <= self._settings.tol * (highest - lowest)).all(axis=1), dtype=bool)
@@ -213,7 +214,7 @@ class _Run:
         *,
         converged: bool,
     ) -> None:
-        """Write the rows that are done, and go on with the others."""
+        """Write the rows that are done, and continue with the others."""
         rows, n_evals = self._evaluation.rows[done], len(self._evaluation.store)
         result.write(rows, components, moments.rows(done))
         result.n_evals[rows], result.converged[rows] = n_evals, converged
@@ -225,7 +226,7 @@ def _warn_unconverged(converged: NDArray[np.bool_], settings: Settings) -> None:
     missed = int((~converged).sum())
     if missed:
         warnings.warn(
-            f"{missed} of {len(converged)} rows did not reach tol={settings.tol}; raise max_evals, or look at "
+            f"{missed} of {len(converged)} rows did not reach tol={settings.tol}; raise max_evals, or check "
             "`converged` and the standard errors",
             RuntimeWarning,
             stacklevel=stacklevel_outside(),

@@ -1,4 +1,4 @@
-"""The arguments of an estimate, checked, and what they amount to for games of a given size."""
+"""The checked arguments of an estimate, and the method and budget that they imply for a number of players."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sharpley.engine.auto import Problem, resolve
 from sharpley.engine.methods import AnyMethod, check_estimates, check_method, least_budget, method_name
 from sharpley.indices import SHAPLEY, Index, index_by_name
 
-EVALS_PER_PLAYER = 20  # default budget without a tolerance: ten antithetic pairs of orderings
-EVALS_PER_PLAYER_WITH_TOL = 1000
+EVALS_PER_PLAYER = 20  # in the default budget without a tolerance: ten antithetic pairs of orderings
+EVALS_PER_PLAYER_WITH_TOL = 1000  # in the default budget with a tolerance
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How an estimate is made, apart from the games."""
+    """All arguments of an estimate except the games."""
 
     method: AnyMethod
     max_evals: int | None
@@ -38,7 +38,7 @@ class Settings:
         return self.tol is not None
 
     def generator(self) -> np.random.Generator:
-        """A new generator with the seed of the estimate: the same every time."""
+        """Return a new generator, seeded in the same way every time."""
         return np.random.default_rng(self.seed)
 
 
@@ -66,22 +66,24 @@ def make_settings(
 
 
 class Plan(NamedTuple):
-    """What is done for games of a given number of players that matter."""
+    """Method and budget for games with a given number of players that can matter."""
 
     method: AnyMethod
+    """The method to use."""
     budget: int
+    """Maximum number of distinct coalitions."""
     may_enumerate: bool
-    """Whether to evaluate all coalitions rather than stop short of the tolerance."""
+    """Whether to evaluate all coalitions if the tolerance is not met."""
 
 
 def make_plan(settings: Settings, d: int, rows: int, patterns: int, draws: int) -> Plan:
-    """Settle method and budget for games of d players; a budget that is too small is an error."""
+    """Determine method and budget for games of d players; raise an error if the budget is too small."""
     per_player = EVALS_PER_PLAYER_WITH_TOL if settings.may_stop else EVALS_PER_PLAYER
     budget = settings.max_evals if settings.max_evals is not None else per_player * d + 2
     problem = Problem(d, budget, rows, draws, may_stop=settings.may_stop, patterns=patterns)
     method = resolve(settings.method, problem, unbiased=settings.unbiased)
     check_estimates(method, settings.index)
-    if d < 2:  # nothing to estimate
+    if d < 2:  # there is nothing to estimate
         return Plan(method, 2, may_enumerate=False)
     least = least_budget(method, d, settings.generator())
     if settings.max_evals is None:

@@ -1,4 +1,4 @@
-"""How long the model took, and how long the estimator; it changes no result."""
+"""The time that model calls and the estimator take; results do not depend on it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from sharpley._support.checks import stacklevel_outside
 from sharpley.engine.methods import METHODS
 
-REPORTED_SECONDS = 5.0  # an estimator that takes less time is not mentioned
+MIN_REPORTED_SECONDS = 5.0  # no warning if the estimator takes less time than this
 
 
 class EstimatorTimeWarning(UserWarning):
-    """An estimator took longer than the calls of the model.
+    """Warning that an estimator took longer than the model calls, and that a faster method is available.
 
     Examples
     --------
@@ -24,7 +24,7 @@ class EstimatorTimeWarning(UserWarning):
 
 
 class Stopwatch:
-    """Seconds since it was made, with those spent in model calls counted separately."""
+    """Measure the time since its creation, and separately the time of model calls."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
@@ -32,7 +32,7 @@ class Stopwatch:
 
     @contextmanager
     def model_calls(self) -> Iterator[None]:
-        """Count the time within the block as the model's."""
+        """Count the time of the block as model calls."""
         start = time.perf_counter()
         try:
             yield
@@ -40,14 +40,14 @@ class Stopwatch:
             self._in_calls += time.perf_counter() - start
 
     def report(self, method: str) -> None:
-        """Warn if a method took long, and longer than the model, and has a faster alternative."""
+        """Warn if a method took long, and longer than the model calls, and if there is a faster method."""
         own = time.perf_counter() - self._start - self._in_calls
         faster = METHODS[method].faster if method in METHODS else None
-        if faster is None or own < max(REPORTED_SECONDS, self._in_calls):
+        if faster is None or own < max(MIN_REPORTED_SECONDS, self._in_calls):
             return
         warnings.warn(
-            f"method {method!r} took {own:.1f} s of its own, and model calls {self._in_calls:.1f} s; "
-            f"method={faster!r} is faster, and less accurate for the same number of evaluations",
+            f"method {method!r} took {own:.1f} s of its own, in addition to {self._in_calls:.1f} s of model calls; "
+            f"method={faster!r} is faster, but less accurate for the same number of evaluations",
             EstimatorTimeWarning,
             stacklevel=stacklevel_outside(),
         )

@@ -1,4 +1,4 @@
-"""Indices: what can be estimated of games, by the names that ``index=`` accepts."""
+"""Indices, such as Shapley values: the quantities that are estimated, by the names that ``index=`` accepts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INDICES: dict[str, Index] = {SHAPLEY.name: SHAPLEY}
 
 
 def index_by_name(index: str | Index) -> Index:
-    """Return the index of a name, or the index itself; an unknown name is an error that lists the known ones."""
+    """Return the index with a given name, or the given index; for an unknown name, the error lists the known ones."""
     return index if isinstance(index, Index) else INDICES[check_choice("index", index, INDICES)]
 
 

@@ -1,4 +1,4 @@
-"""What is estimated: an index is a linear functional of games."""
+"""The interface of an index, a linear functional of games, which is what is estimated."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Label: TypeAlias = tuple[int, ...]
 
 
 class Index(ABC):
-    """A linear functional of games: one number, a *component*, for each of its labels.
+    """A linear functional of games, with a number, called *component*, for each of its labels.
 
-    An index is defined by its value when every coalition is known. That definition is all that method "exact"
-    needs; the table of methods says which indices the others estimate (``MethodRecord.indices``).
+    An index is defined as a function of the values of all coalitions. Method "exact" needs nothing else;
+    ``MethodRecord.indices`` has the indices that each of the other methods estimates.
 
     Notes
     -----
     **Subclassing.** Define ``name``, ``labels`` and ``of_all_values``, and add the index to
-    ``sharpley.indices.INDICES``. A complete index, the Banzhaf values, which weight all coalitions alike:
+    ``sharpley.indices.INDICES``. A complete index, the Banzhaf values, which weight all coalitions equally:
 
     >>> import numpy as np
     >>> from sharpley.indices import Index
@@ -43,21 +43,21 @@ class Index(ABC):
 
     @abstractmethod
     def labels(self, d: int) -> Sequence[Label]:
-        """The players that each component belongs to, for games of d players."""
+        """Return the players that each component belongs to, for games of d players."""
 
     @abstractmethod
     def of_all_values(self, values: Floats, d: int) -> Floats:
-        """The index of games whose every value is known: (r, 2^d, k) -> (r, components, k).
+        """Return the index of games, given their values at all coalitions: (r, 2^d, k) -> (r, components, k).
 
         Coalitions are numbered by their binary digits, player 0's the lowest; see ``all_coalitions``.
         """
 
     def n_components(self, d: int) -> int:
-        """Number of components for games of d players."""
+        """Return the number of components for games of d players."""
         return len(self.labels(d))
 
     def positions(self, players: NDArray[np.int64], d: int) -> NDArray[np.int64]:
-        """Where the components of a game restricted to some of d players stand among those of the whole game."""
+        """Return the positions of the components of a game restricted to some players among those for all d players."""
         place = {label: position for position, label in enumerate(self.labels(d))}
         reduced = self.labels(len(players))
         return np.array([place[tuple(int(players[i]) for i in label)] for label in reduced], dtype=np.int64)

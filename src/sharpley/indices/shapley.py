@@ -14,9 +14,9 @@ from sharpley.indices.base import Index, Label
 
 @final
 class ShapleyValues(Index):
-    """The mean contribution of each player over all orderings.
+    """Shapley values: the mean contribution of each player over all orderings.
 
-    φ_i = Σ_{S∌i} |S|! (d−|S|−1)! / d! · (v(S∪i) − v(S)), one component for each player.
+    There is one component for each player, φ_i = Σ_{S∌i} |S|! (d−|S|−1)! / d! · (v(S∪i) − v(S)).
 
     Examples
     --------
@@ -28,11 +28,11 @@ class ShapleyValues(Index):
     name = "shapley"
 
     def labels(self, d: int) -> Sequence[Label]:
-        """One component for each player."""
+        """Return one label for each player."""
         return [(player,) for player in range(d)]
 
     def of_all_values(self, values: Floats, d: int) -> Floats:
-        """Σ over the coalitions without a player of the weighted gain from its joining."""
+        """Return the Shapley values of games, given their values at all coalitions: (r, 2^d, k) -> (r, d, k)."""
         numbers = np.arange(2**d)
         sizes = np.bitwise_count(numbers)
         weights = 1.0 / (d * np.array([comb(d - 1, size) for size in range(d)], dtype=np.float64))
@@ -40,7 +40,7 @@ class ShapleyValues(Index):
         for player in range(d):
             without = numbers[(numbers >> player) & 1 == 0]
             gains = np.ascontiguousarray(values[:, without | (1 << player)] - values[:, without])
-            # Row by row, and contiguous: the order of summation does not depend on the rows explained together.
+            # Row by row, and contiguous, so that the order of summation does not depend on the rows explained together.
             for row, gain in enumerate(gains):
                 phi[row, player] = weights[sizes[without]] @ gain
         return phi
