@@ -1,3 +1,5 @@
+"""The command line: samples, discrepancies, the demonstration and the cache."""
+
 import html
 import io
 import subprocess
@@ -16,7 +18,7 @@ def test_sample_prints_csv():
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npy"])
-def test_files_and_standard_streams_round_trip(tmp_path, suffix):
+def test_the_discrepancy_of_written_orderings_agrees_from_a_file_and_from_standard_input(tmp_path, suffix):
     path = tmp_path / f"orderings.{suffix}"
     call("sample", "--method", "monte-carlo", "-d", 6, "-n", 20, "--seed", 1, "--out", path)
     value = discrepancy(MonteCarlo(6, rng=1).random(20))
@@ -24,13 +26,13 @@ def test_files_and_standard_streams_round_trip(tmp_path, suffix):
     assert float(call("discrepancy", "-", stdin=path.read_bytes()).stdout) == pytest.approx(value, rel=1e-5)
 
 
-def test_npy_on_standard_output():
+def test_sample_writes_npy_to_standard_output():
     arguments = ("sample", "--method", "monte-carlo", "-d", 4, "-n", 3, "--seed", 0)
     raw = call(*arguments, "--format", "npy").stdout_bytes
     np.testing.assert_array_equal(np.load(io.BytesIO(raw)), MonteCarlo(4, rng=0).random(3))
 
 
-def test_weights_go_with_sbq(tmp_path):
+def test_the_weights_of_sbq_are_written_and_read(tmp_path):
     orderings, weights = tmp_path / "o.csv", tmp_path / "w.csv"
     call(
         "sample",
@@ -54,7 +56,7 @@ def test_weights_go_with_sbq(tmp_path):
     assert float(out) == pytest.approx(expected, rel=1e-5)
 
 
-def test_kernels_on_the_command_line(tmp_path):
+def test_the_kernel_and_its_scale_are_options(tmp_path):
     path = tmp_path / "o.csv"
     path.write_text("0,1,2\n")
     assert float(call("discrepancy", path, "--kernel", "kendall").stdout) == 1.0
@@ -80,7 +82,7 @@ def test_kernels_on_the_command_line(tmp_path):
         ),
     ],
 )
-def test_mistakes_are_one_line_on_standard_error(arguments, message):
+def test_errors_are_one_line_on_standard_error(arguments, message):
     result = call(*arguments, code=2)
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
@@ -91,25 +93,25 @@ def test_mistakes_are_one_line_on_standard_error(arguments, message):
     ("text", "message"),
     [
         ("0,1\n0,0\n", "row 1 of orderings is not a permutation of 0..1: entry 1 repeats player 0"),
-        ("a,b\n0,1\n", "not CSV of numbers without a header"),
-        ("0,1\n0\n", "not CSV of numbers"),
+        ("a,b\n0,1\n", "- is not a CSV file of numbers without a header"),
+        ("0,1\n0\n", "- is not a CSV file of numbers without a header"),
         ("1,2\n2,1\n", "subtract 1"),
     ],
 )
-def test_bad_files_are_named(text, message):
+def test_invalid_files_raise_specific_errors(text, message):
     assert message in call("discrepancy", "-", stdin=text, code=2).stderr
 
 
-@pytest.mark.filterwarnings("ignore:The set_:PendingDeprecationWarning")  # shap's, of matplotlib's colour maps
-def test_demo_makes_a_table_and_a_picture(tmp_path, monkeypatch):
+@pytest.mark.filterwarnings("ignore:The set_:PendingDeprecationWarning")  # from shap, about matplotlib's colour maps
+def test_demo_writes_a_table_figures_and_a_page(tmp_path, monkeypatch):
     import matplotlib as mpl
     from matplotlib import pyplot as plt
 
     from sharpley.app import demo
 
-    monkeypatch.setattr(demo, "PATIENTS", 8)
-    monkeypatch.setattr(demo, "SEEDS", 2)
-    monkeypatch.setattr(demo, "SIZES", (5, 10))
+    monkeypatch.setattr(demo, "N_PATIENTS", 8)
+    monkeypatch.setattr(demo, "N_SEEDS", 2)
+    monkeypatch.setattr(demo, "NUMBERS_OF_ORDERINGS", (5, 10))
     before = mpl.get_backend(), plt.isinteractive()
     out = call("demo", "--out", tmp_path).stdout
     assert (mpl.get_backend(), plt.isinteractive(), plt.get_fignums()) == (*before, [])
@@ -123,15 +125,15 @@ def test_demo_makes_a_table_and_a_picture(tmp_path, monkeypatch):
     assert page.count('src="data:image/png;base64,') == page.count("src=") == 4
     code = html.unescape(page.partition("<pre><code>")[2].partition("</code></pre>")[0])
     monkeypatch.setattr(plt, "show", plt.close)
-    shown = {}
-    exec(code, shown)
-    for name, value, exact in zip(demo.FEATURES, shown["estimate"].values, shown["exact"].values, strict=True):
+    namespace = {}
+    exec(code, namespace)
+    for name, value, exact in zip(demo.FEATURES, namespace["estimate"].values, namespace["exact"].values, strict=True):
         row = next(line for line in out.splitlines() if line.strip().startswith(f"{name}  "))
         assert f" {value:+.2f} ±" in row
         assert f" {exact:+.2f} " in row
 
 
-def test_version():
+def test_version_is_printed():
     assert call("--version").stdout == f"sharpley {__version__}\n"
 
 
@@ -156,7 +158,7 @@ def test_cache_is_warmed_listed_and_cleared(empty_cache):
     assert list(empty_cache.iterdir()) == []
 
 
-def test_data_sets_in_the_cache_are_listed_and_removed_if_asked_for(empty_cache):
+def test_data_sets_in_the_cache_are_listed_and_removed_on_request(empty_cache):
     (empty_cache / "data").mkdir(parents=True)
     (empty_cache / "data" / "bank.zip").write_bytes(b"x" * 2000)
     assert "2.0 kB  bank.zip  (data set)" in call("cache", "list").stdout
@@ -165,30 +167,30 @@ def test_data_sets_in_the_cache_are_listed_and_removed_if_asked_for(empty_cache)
     assert "bank.zip" not in call("cache", "list").stdout
 
 
-def test_the_package_can_be_run():
+def test_the_package_can_be_run_as_a_module():
     done = subprocess.run([sys.executable, "-m", "sharpley", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"sharpley {__version__}\n"
 
 
-def test_warming_for_a_budget_keeps_what_explanations_use(empty_cache):
+def test_warming_for_a_budget_stores_the_samples_that_explanations_use(empty_cache):
     from sharpley import shapley_values
     from sharpley.samplers import minimise
 
     call("cache", "warm", "-d", 12, "--max-evals", 2000)
-    kept = sorted(path.name for path in empty_cache.iterdir())
-    assert any(name.startswith("design-") for name in kept)
-    assert any(name.startswith("nested-") for name in kept)
+    stored = sorted(path.name for path in empty_cache.iterdir())
+    assert any(name.startswith("design-") for name in stored)
+    assert any(name.startswith("nested-") for name in stored)
     minimise.design.cache_clear()
     shapley_values(lambda coalitions: coalitions.sum(axis=1) ** 2.0, 12, method="design", max_evals=2000, rng=0)
-    assert sorted(path.name for path in empty_cache.iterdir()) == kept
+    assert sorted(path.name for path in empty_cache.iterdir()) == stored
     assert "give numbers of orderings" in call("cache", "warm", "-d", 12, code=2).stderr
 
 
-def test_a_cache_that_is_off_says_so(monkeypatch):
+def test_listing_a_disabled_cache_reports_that_it_is_off(monkeypatch):
     monkeypatch.setenv("SHARPLEY_CACHE_DIR", "")
     assert "the cache is off: SHARPLEY_CACHE_DIR is empty" in call("cache", "list").stdout
 
 
-def test_methods_without_anything_to_keep_are_named():
+def test_warming_rejects_methods_without_cached_samples():
     result = call("cache", "warm", "-d", 5, "-n", 10, "--method", "sobol", code=2)
     assert "unknown method 'sobol'; choose one of 'herding', 'sbq', 'design'" in result.stderr

@@ -1,4 +1,4 @@
-"""Files that the command line writes: replaced as a whole if they are regular files, written to if they are not."""
+"""Files that the command line writes: regular files are replaced atomically, all others are written to directly."""
 
 import errno
 import os
@@ -17,28 +17,28 @@ ARRAY = np.array([[0, 2, 1], [1, 0, 2]])
 CSV = b"0,2,1\n1,0,2\n"
 
 
-def full(descriptor):
+def disk_full(descriptor):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_a_full_disk_leaves_no_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", disk_full)
     path = tmp_path / "o.csv"
     assert "No space left" in call("sample", "-d", 3, "-n", 5, "--out", path, code=2).stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_leaves_the_earlier_file(tmp_path, monkeypatch):
+def test_a_full_disk_leaves_an_earlier_file_unchanged(tmp_path, monkeypatch):
     path = tmp_path / "o.csv"
     write_array(str(path), ARRAY)
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", disk_full)
     with pytest.raises(OSError, match="No space left"):
         write_array(str(path), ARRAY[:1])
     assert path.read_bytes() == CSV
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_missing_folder_is_named_as_the_user_wrote_it(tmp_path):
+def test_the_error_for_a_missing_folder_has_the_path_that_the_user_gave(tmp_path):
     path = tmp_path / "nowhere" / "o.csv"
     assert f"No such file or directory: '{path}'" in call("sample", "-d", 3, "-n", 5, "--out", path, code=2).stderr
 
@@ -48,7 +48,7 @@ def test_a_folder_is_not_replaced(tmp_path):
     assert tmp_path.is_dir()
 
 
-def test_a_fifo_is_written_to(tmp_path):
+def test_a_fifo_is_written_to_directly(tmp_path):
     path = tmp_path / "fifo"
     os.mkfifo(path)
     read = []
@@ -60,7 +60,7 @@ def test_a_fifo_is_written_to(tmp_path):
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 
-def test_a_link_stays_a_link(tmp_path):
+def test_a_symbolic_link_remains_a_link(tmp_path):
     path, link = tmp_path / "o.csv", tmp_path / "link.csv"
     path.write_bytes(b"old")
     link.symlink_to(path)
@@ -71,8 +71,8 @@ def test_a_link_stays_a_link(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="the system has no /dev/stdout")
 @pytest.mark.parametrize("to_file", [False, True])
-def test_standard_output_by_its_path_is_written_to(tmp_path, to_file):
-    """Even where it is a regular file, which another process, here this one, has open."""
+def test_the_path_of_standard_output_is_written_to_directly(tmp_path, to_file):
+    """Even if standard output is redirected to a regular file that another process, here this one, has open."""
     code = (
         "import numpy as np; from sharpley.app.files import write_array;"
         f"write_array('/dev/stdout', np.array({ARRAY.tolist()}))"
@@ -85,7 +85,7 @@ def test_standard_output_by_its_path_is_written_to(tmp_path, to_file):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write to everything")
-def test_a_file_that_may_not_be_written_to_is_not_replaced(tmp_path):
+def test_a_read_only_file_is_not_replaced(tmp_path):
     path = tmp_path / "o.csv"
     path.write_bytes(b"old")
     path.chmod(0o400)

@@ -1,1 +1,1 @@
-"""The application: the command line, its demonstration, and the files that it reads and writes."""
+"""The application: the command line, its demonstration, and the reading and writing of files."""

@@ -1,9 +1,9 @@
-"""``sharpley demo``: explain a model, with error bars, and check them against the exact values.
+"""``sharpley demo``: explain a model, with error bars, and compare these with the exact values.
 
-A model of the progression of diabetes is trained on data that come with scikit-learn. Every prediction has only
-10 features, so all 2^10 = 1024 coalitions can be evaluated and the true Shapley values are known. The demonstration
-estimates them from a tenth of that and shows where the truth lies in the intervals: as a table, as pictures, and as
-a page to read in a browser.
+A model of the progression of diabetes is trained on data that come with scikit-learn. It has only 10 features, so all
+2^10 = 1024 coalitions can be evaluated, and the exact Shapley values are known. The demonstration estimates them from a
+tenth of these coalitions, and compares the exact values with the confidence intervals: in a table, in figures, and on
+a page to view in a browser.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rich.progress import track
 from rich.table import Table
 from tqdm import tqdm
 
-from sharpley import __version__
+from sharpley import __version__, plotting
 from sharpley._support.typing import Floats
 from sharpley.engine.methods import SAMPLERS
 from sharpley.explainer import Explainer
 from sharpley.games import Background
 from sharpley.permutations.quadrature import discrepancy
-from sharpley.plotting import figures as plotting
+from sharpley.plotting.axes import from_pyplot, require_matplotlib
 from sharpley.result import ShapleyEstimate
 
 if TYPE_CHECKING:
@@ -50,32 +50,32 @@ FEATURES = [
     "log triglycerides",
     "blood sugar",
 ]
-PATIENTS = 50  # explained, and not used for training
+N_PATIENTS = 50  # held out from training, and explained
 MAX_EVALS = 100
-SEEDS = 20  # one set of orderings serves all patients, so the share of intervals that hold is noisy with one seed
-SIZES = (10, 20, 50, 100, 200)  # orderings, in the comparison of samplers
-TRIALS = 3
+N_SEEDS = 20  # all patients share their orderings, so the coverage of the intervals with a single seed is noisy
+NUMBERS_OF_ORDERINGS = (10, 20, 50, 100, 200)  # in the comparison of samplers
+N_TRIALS = 3  # in the comparison of samplers
 HEADINGS = ("feature", "measured", "Shapley value", "95% interval", "exact", "inside")
 
 
 @dataclass(frozen=True)
 class Study:
-    """What the demonstration computes; tables and pictures only show it.
+    """Everything that the demonstration computes, for the table, the figures and the page.
 
     Attributes
     ----------
     score : float
-        R² of the model for patients that it has not seen.
+        R² of the model for the held-out patients.
     explanation : shap.Explanation
         Estimates for all patients.
     exact : (patients, d) float
-        The exact Shapley values.
+        Exact Shapley values.
     patient : int
-        The one shown in detail: that of the largest prediction.
+        The patient with the largest prediction, who is presented in detail.
     prediction : float
-        The model's for that patient.
+        The model's prediction for this patient.
     estimate : ShapleyEstimate
-        Of that patient; ``explanation`` has the same values, without their cost.
+        The estimate for this patient; ``explanation`` has the same values, without their cost.
     inside : (seeds, patients, d) bool
         Whether each exact value lies in its 95% interval; the first seed is that of ``explanation``.
     """
@@ -89,7 +89,7 @@ class Study:
     inside: NDArray[np.bool_]
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The table of the patient, largest value first: one text for each of ``HEADINGS``."""
+        """Return the rows of the patient's table, largest value first, with a string for each of ``HEADINGS``."""
         one, values, errors = self.patient, self.estimate.values, self.estimate.standard_errors
         lower, upper = self.estimate.interval()
         return [
@@ -106,8 +106,8 @@ class Study:
 
 
 def run(out: Path) -> None:
-    """Explain a model's predictions: print a table, and save pictures and a page ``index.html`` in ``out``."""
-    plotting.require_matplotlib()
+    """Explain a model's predictions: print a table, and save figures and a page ``index.html`` in ``out``."""
+    require_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False)
     study = make_study(lambda text: console.print(f"[bold cyan]•[/] {text}"))
@@ -115,27 +115,27 @@ def run(out: Path) -> None:
     console.print(_table(study))
     console.print(*_summary(study), sep="\n", end="\n\n")
     samplers = track(SAMPLERS, "Comparing samplers", console=console, transient=True, disable=not console.is_terminal)
-    curves = {name: [_mean_discrepancy(name, n) for n in SIZES] for name in samplers}
-    pictures = {name: _picture(ax, out / f"{name}.png") for name, ax in _plots(study, curves).items()}
+    curves = {name: [_mean_discrepancy(name, n) for n in NUMBERS_OF_ORDERINGS] for name in samplers}
+    images = {name: _save_as_uri(ax, out / f"{name}.png") for name, ax in _plots(study, curves).items()}
     page = out / "index.html"
-    page.write_text(_page(study, pictures), encoding="utf-8")
-    console.print(f"Pictures: {len(pictures)} PNG files in {out}", soft_wrap=True)
+    page.write_text(_page(study, images), encoding="utf-8")
+    console.print(f"Figures: {len(images)} PNG files in {out}", soft_wrap=True)
     console.print(f"[bold green]Page:[/] {page.resolve().as_uri()}", soft_wrap=True)
 
 
-def make_study(say: Callable[[str], None]) -> Study:
-    """Train the model and explain its predictions; ``say`` is told each step."""
-    say("Training gradient boosting on scikit-learn's diabetes data")
+def make_study(report: Callable[[str], None]) -> Study:
+    """Train the model and explain its predictions; ``report`` is called with a line of text at each step."""
+    report("Training gradient boosting on scikit-learn's diabetes data")
     model, background, patients, score = _model()
-    say(f"Its R² is {score:.2f} for {len(patients)} patients that it has not seen")
-    say(f"Estimating the Shapley values of these predictions from {MAX_EVALS} coalitions each")
+    report(f"Its R² is {score:.2f} for {len(patients)} held-out patients")
+    report(f"Estimating the Shapley values of these predictions from {MAX_EVALS} coalitions each")
     explainer = Explainer(model.predict, background, method="antithetic", rng=0)
     explanation = explainer(patients, max_evals=MAX_EVALS)
-    say(f"Computing them exactly, from all {2 ** len(FEATURES)} coalitions, to check")
+    report(f"Computing the exact values, from all {2 ** len(FEATURES)} coalitions, for comparison")
     exact = Explainer(model.predict, background, method="exact").estimate(patients).values
-    say(f"Estimating them again with {SEEDS} seeds, to count the intervals that hold")
+    report(f"Repeating the estimates with {N_SEEDS} seeds, to measure the coverage of the intervals")
     inside = [
-        _inside(model, background, patients, exact, seed) for seed in tqdm(range(SEEDS), leave=False, disable=None)
+        _inside(model, background, patients, exact, seed) for seed in tqdm(range(N_SEEDS), leave=False, disable=None)
     ]
     predictions = model.predict(patients)
     patient = int(np.argmax(predictions))
@@ -144,37 +144,39 @@ def make_study(say: Callable[[str], None]) -> Study:
 
 
 def _inside(model: Any, background: Background, patients: Any, exact: Floats, seed: int) -> NDArray[np.bool_]:
-    """Whether each exact value lies in its 95% interval, with the orderings of one seed."""
+    """Return whether each exact value lies in its 95% interval, with the orderings of one seed: (patients, d)."""
     explainer = Explainer(model.predict, background, method="antithetic", rng=seed)
     lower, upper = explainer.estimate(patients, max_evals=MAX_EVALS, progress=False).interval()
     return (lower <= exact) & (exact <= upper)
 
 
 def _model() -> tuple[Any, Background, Any, float]:
-    """A trained model, background rows, the patients to explain, and R² for these."""
+    """Return a trained model, background rows, the patients to explain, and R² for these."""
     from sklearn.datasets import load_diabetes
     from sklearn.ensemble import GradientBoostingRegressor
     from sklearn.model_selection import train_test_split
 
-    table, target = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-    table.columns = FEATURES
-    train, test, train_target, test_target = train_test_split(table, target, test_size=PATIENTS, random_state=0)
+    data, target = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    data.columns = FEATURES
+    train, test, train_target, test_target = train_test_split(data, target, test_size=N_PATIENTS, random_state=0)
     model = GradientBoostingRegressor(n_estimators=50, random_state=0).fit(train, train_target)
     return model, Background.sample(train, 100, rng=0), test, model.score(test, test_target)
 
 
 def _mean_discrepancy(name: str, n: int) -> float:
-    def one(seed: int) -> float:
+    """Return the mean discrepancy of n orderings from a sampler."""
+
+    def trial(seed: int) -> float:
         sampler = SAMPLERS[name](len(FEATURES), rng=seed)
         orderings = sampler.random(n)
         return discrepancy(orderings, sampler.weights(orderings))
 
-    return float(np.mean([one(seed) for seed in range(TRIALS)]))
+    return float(np.mean([trial(seed) for seed in range(N_TRIALS)]))
 
 
 def _table(study: Study) -> Table:
     title = f"The patient with the largest prediction, {study.prediction:.1f}"
-    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))  # narrow: terminals have 80 columns
+    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))  # narrow enough for a terminal of 80 columns
     for heading in HEADINGS:
         table.add_column(heading, justify="left" if heading in ("feature", "inside") else "right", no_wrap=True)
     for row in study.rows():
@@ -185,48 +187,49 @@ def _table(study: Study) -> Table:
 def _summary(study: Study) -> list[str]:
     estimate, inside = study.estimate, study.inside
     base, total = float(estimate.base_values), float(estimate.values.sum())
-    held = inside[0, study.patient].sum()
+    covered = inside[0, study.patient].sum()
     return [
         f"Base value {base:.2f} + sum of values {total:.2f} = {base + total:.2f}; the model predicts "
         f"{study.prediction:.2f}.",
         f"Method {estimate.method}: {estimate.n_evals} evaluations instead of {2 ** len(FEATURES)}.",
-        f"95% intervals that hold the exact value: {held} of {len(FEATURES)} for this patient,",
-        f"{inside.mean():.1%} of {inside.size} for {PATIENTS} patients and {SEEDS} seeds.",
+        f"95% intervals that contain the exact value: {covered} of {len(FEATURES)} for this patient,",
+        f"{inside.mean():.1%} of {inside.size} for {N_PATIENTS} patients and {N_SEEDS} seeds.",
     ]
 
 
 def _plots(study: Study, curves: dict[str, list[float]]) -> dict[str, Axes]:
-    """Every picture by its name."""
+    """Draw every figure, and return their axes by name."""
     import shap
 
     explanation, one = study.explanation, study.patient
-    beeswarm = plotting.from_pyplot(lambda: shap.plots.beeswarm(explanation, show=False), size=(6.4, 5))
-    waterfall = plotting.from_pyplot(lambda: shap.plots.waterfall(explanation[one], show=False), size=(6.4, 5.6))
+    beeswarm = from_pyplot(lambda: shap.plots.beeswarm(explanation, show=False), size=(6.4, 5))
+    waterfall = from_pyplot(lambda: shap.plots.waterfall(explanation[one], show=False), size=(6.4, 5.6))
     low, high = waterfall.get_xlim()
-    for ax in waterfall.figure.axes:  # shap's labels of small negative values need room on the left
+    for ax in waterfall.figure.axes:  # shap's labels of small negative values need space on the left
         ax.set_xlim(low - 0.12 * (high - low), high)
     intervals = plotting.intervals(study.estimate, FEATURES, exact=study.exact[one])
-    convergence = plotting.convergence(SIZES, curves, ylabel="discrepancy (Mallows, λ = 4)")
+    convergence = plotting.convergence(NUMBERS_OF_ORDERINGS, curves, ylabel="discrepancy (Mallows, λ = 4)")
     return {"beeswarm": beeswarm, "waterfall": waterfall, "intervals": intervals, "discrepancy": convergence}
 
 
-def _picture(ax: Axes, path: Path) -> str:
-    """Save a picture and return it as a data URI."""
+def _save_as_uri(ax: Axes, path: Path) -> str:
+    """Save a figure as a PNG file, and return it as a data URI."""
     plotting.save(ax, path)
     return f"data:image/png;base64,{b64encode(path.read_bytes()).decode()}"
 
 
-def _page(study: Study, pictures: dict[str, str]) -> str:
+def _page(study: Study, images: dict[str, str]) -> str:
+    """Return the page as HTML; ``images`` has the data URI of each figure."""
     template = Template(files("sharpley.app").joinpath("demo_page.html").read_text(encoding="utf-8"))
     estimate, inside = study.estimate, study.inside
     base, total = float(estimate.base_values), float(estimate.values.sum())
     return template.substitute(
-        pictures,
+        images,
         head="".join(f"<th>{escape(heading)}</th>" for heading in HEADINGS),
         rows="\n".join(f"<tr>{''.join(f'<td>{_cell(text)}</td>' for text in row)}</tr>" for row in study.rows()),
         features=_listing(FEATURES),
-        patients=PATIENTS,
-        seeds=SEEDS,
+        patients=N_PATIENTS,
+        seeds=N_SEEDS,
         max_evals=MAX_EVALS,
         n_evals=estimate.n_evals,
         all_evals=2 ** len(FEATURES),
@@ -239,17 +242,17 @@ def _page(study: Study, pictures: dict[str, str]) -> str:
         d=len(FEATURES),
         all_intervals=f"{inside.size:,}",
         coverage=f"{inside.mean():.1%}",
-        trials=TRIALS,
+        trials=N_TRIALS,
         version=__version__,
     )
 
 
 def _cell(text: str) -> str:
-    """Text of a cell that breaks, on a narrow screen, before ± and … only."""
+    """Return the HTML of a cell whose text, on a narrow screen, breaks only before ± and …."""
     return escape(text).replace("± ", "±&nbsp;").replace("… ", "…&nbsp;")
 
 
 def _listing(names: list[str], per_line: int = 5) -> str:
-    """Names as lines of Python code."""
+    """Return names as lines of a Python list."""
     quoted = [f'"{name}",' for name in names]
     return "\n".join("    " + " ".join(quoted[i : i + per_line]) for i in range(0, len(quoted), per_line))

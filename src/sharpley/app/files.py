@@ -1,4 +1,4 @@
-"""Orderings and weights in files: CSV (one ordering per line, no header) or NPY; ``-`` is standard input or output."""
+"""Files of orderings and weights: CSV (one ordering per line, no header) or NPY; ``-`` is standard input or output."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def read_array(path: str, dtype: type[np.generic]) -> NDArray[Any]:
     try:
         return np.loadtxt(io.BytesIO(raw), delimiter=",", dtype=dtype, ndmin=2)
     except ValueError as error:
-        raise ValueError(f"{path} is not CSV of numbers without a header: {error}") from None
+        raise ValueError(f"{path} is not a CSV file of numbers without a header: {error}") from None
 
 
 def write_array(path: str, array: NDArray[Any], file_format: str | None = None) -> None:
-    """Write CSV or NPY; by default, the suffix of the path determines the format, and CSV is used if it does not."""
+    """Write a CSV or NPY file; by default, NPY if the path ends in .npy, and CSV otherwise."""
     if file_format is None:
         file_format = "npy" if path.endswith(".npy") else "csv"
     check_choice("format", file_format, FORMATS)
@@ -53,9 +53,9 @@ def write_array(path: str, array: NDArray[Any], file_format: str | None = None) 
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Whether ``path`` does not exist, or is a regular file that may be written to and replaced.
+    """Return whether ``path`` does not exist, or is a regular file that may be replaced.
 
-    Devices, FIFOs and links such as /dev/stdout must be written to directly.
+    Devices, FIFOs and symbolic links, such as /dev/stdout, must be written to directly.
     """
     if not os.path.lexists(path):
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sharpley.plotting.figures import require_matplotlib
+from sharpley.plotting.axes import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
