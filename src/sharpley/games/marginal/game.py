@@ -18,7 +18,8 @@ from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.base import Evaluate, Games
 from sharpley.games.marginal.background import as_background
-from sharpley.games.marginal.mixing import Mix, make_mixer
+from sharpley.games.marginal.mixers import make_mixer
+from sharpley.games.marginal.mixing import Mix
 from sharpley.games.marginal.model import ModelFunction, wants_to_write
 from sharpley.games.marginal.players import Players, make_players
 from sharpley.games.values import describe
