@@ -7,6 +7,7 @@ from math import comb
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.indices.base import Index, Label
@@ -30,6 +31,14 @@ class ShapleyValues(Index):
     def labels(self, d: int) -> Sequence[Label]:
         """One component for each player."""
         return [(player,) for player in range(d)]
+
+    def n_components(self, d: int) -> int:
+        """As many as players."""
+        return d
+
+    def positions(self, players: NDArray[np.int64], d: int) -> NDArray[np.int64]:
+        """The players themselves."""
+        return players
 
     def of_all_values(self, values: Floats, d: int) -> Floats:
         """Σ over the coalitions without a player of the weighted gain from its joining."""

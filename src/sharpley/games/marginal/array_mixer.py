@@ -24,19 +24,24 @@ class ArrayMixer:
             raise ValueError(f"X has {rows.shape[1]} columns, but the background has {background.shape[1]}")
         self.n_rows, self.n_columns = rows.shape
         self.n_background, self.names = background.shape[0], names
-        self._wrap = wrap or (rows.__class__ if is_sparse(rows) else lambda array: array)
+        self._is_sparse = is_sparse(rows)
+        self._wrap = wrap or (rows.__class__ if self._is_sparse else lambda array: array)
         self._dtype = _common_dtype(rows.dtype, background.dtype)
-        self._rows = rows.tocsr() if is_sparse(rows) else rows
-        self._background = np.ascontiguousarray(self._dense(background))
+        # Sparse rows stay so, and are made dense when they are needed: there may be many.
+        self._rows = rows.tocsr() if self._is_sparse else np.asarray(rows, dtype=self._dtype)
+        dense = background.toarray() if is_sparse(background) else background
+        self._background = np.ascontiguousarray(dense, dtype=self._dtype)
         # torch warns of memory that it may not write to, and its models cost far more than fresh memory does.
         self.may_reuse = self._dtype.kind in "biuf" and self._dtype.itemsize <= 8 and "torch" not in sys.modules
 
-    def _dense(self, table: Any) -> NDArray[Any]:
-        return np.asarray(table.toarray() if is_sparse(table) else table, dtype=self._dtype)
+    def _dense_rows(self, which: Any) -> NDArray[Any]:
+        """Some of the rows to be explained, as an array."""
+        chosen = self._rows[which]
+        return np.asarray(chosen.toarray(), dtype=self._dtype) if self._is_sparse else chosen
 
     def fresh_rows(self, part: slice) -> Any:
         """Rows to be explained."""
-        return self._wrap(self._dense(self._rows[part]).copy())
+        return self._wrap(self._dense_rows(part).copy())
 
     def fresh_background(self, part: slice) -> Any:
         """Background rows."""
@@ -44,7 +49,7 @@ class ArrayMixer:
 
     def varying(self) -> Coalitions:
         """Compare row by row, so that memory stays that of the background."""
-        return np.array([_differs(self._dense(self._rows[[i]]), self._background) for i in range(self.n_rows)])
+        return np.array([_differs(self._dense_rows([i]), self._background) for i in range(self.n_rows)])
 
     def mixing(self) -> Mix:
         """Mix in compiled code and in memory that is used again, or else by numpy in fresh memory."""
@@ -52,7 +57,7 @@ class ArrayMixer:
 
         def mix(rows: NDArray[np.int64], masks: Coalitions, part: slice) -> Any:
             present, which = np.unique(rows, return_inverse=True)
-            foreground = np.ascontiguousarray(self._dense(self._rows[present]))
+            foreground = np.ascontiguousarray(self._dense_rows(present))
             which = which.reshape(-1)
             if buffer is None:
                 mixed = np.where(masks[:, None, :], foreground[which][:, None, :], self._background[part])
@@ -65,7 +70,7 @@ class ArrayMixer:
     def mix_single(self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]) -> Any:
         """Mix each row with one background row, in fresh memory."""
         present, which = np.unique(rows, return_inverse=True)
-        foreground = self._dense(self._rows[present])[which.reshape(-1)]
+        foreground = self._dense_rows(present)[which.reshape(-1)]
         return self._wrap(np.where(masks, foreground, self._background[background]))
 
 

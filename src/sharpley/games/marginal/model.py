@@ -11,6 +11,11 @@ from sharpley.games.values import as_numbers
 METHOD_ORDER = ("predict_proba", "decision_function", "predict")
 
 
+def as_model_function(model: Any, n_outputs: int | None = None) -> ModelFunction:
+    """Return ``model`` if it is a ``ModelFunction``, or make one of it."""
+    return model if isinstance(model, ModelFunction) else ModelFunction(model, n_outputs)
+
+
 @final
 class ModelFunction:
     """A model as a function of tables to numbers, checked at every call.
@@ -20,7 +25,7 @@ class ModelFunction:
     model : callable, or object with one of the methods in ``METHOD_ORDER``
         Of an object the first of these methods that it has is called, else the object itself.
     n_outputs : int, optional
-        Outputs that are expected; by default what the first call returns.
+        Outputs that are expected; by default one for each class of a classifier, or what the first call returns.
 
     Attributes
     ----------
@@ -34,7 +39,7 @@ class ModelFunction:
         self._call, self.name = _find(model)
         classes = getattr(model, "classes_", None) if self.name == "predict_proba" else None
         self.output_names = None if classes is None else [str(c) for c in classes]
-        self._n_outputs = n_outputs
+        self._n_outputs = len(self.output_names) if n_outputs is None and self.output_names else n_outputs
 
     def __call__(self, table: Any, n: int, what: Callable[[], str]) -> Floats:
         """Call the model on n rows and return (n, k) float; errors say what the rows were."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,12 @@ class Players:
     names: list[str] | None
     """Names of players; None if neither columns nor groups have any."""
 
-    @property
+    @cached_property
     def d(self) -> int:
         """Number of players."""
         return int(self.of_column.max()) + 1
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether every column is a player of its own."""
         return self.d == len(self.of_column)
