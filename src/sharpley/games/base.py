@@ -71,7 +71,7 @@ class Games(ABC):
     >>> games([[True, False, False], [True, True, True]])  # mean sales of the first plant, and of all
     array([2.5, 4.5])
     >>> sharpley.estimate(games).values.round(2)
-    array([[1.83, 1.33, 1.33]])
+    array([[1.92, 1.29, 1.29]])
     """
 
     d: int
