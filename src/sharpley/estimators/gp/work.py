@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sharpley.estimators.gp.fitting import refit_effort
+from sharpley.estimators.gp.fitting import Effort, pilot_effort, refit_effort
 from sharpley.estimators.gp.settings import DEFAULT, GPSettings
 
-PER_LIKELIHOOD = 4.0  # n³ operations, about: a factorisation, its inverse, and products of the odd and the even part
+OPERATIONS_OF_LIKELIHOODS = 4.0  # times n³ in an iteration: factors and inverses for the odd and for the even part
 
 
 def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT) -> float:
@@ -21,16 +21,20 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT) -> f
         Rows times outputs.
     """
     pairs = float(min(budget // 2, settings.most_pairs))
-    pilot = settings.pilot_iterations * PER_LIKELIHOOD * min(pairs, settings.pilot_pairs_of_many) ** 3
+    pilot = _work_of_search(pairs, pilot_effort(d, n_games, settings))
     conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
     if n_games > settings.refitted_games:
         return pilot + conditioning + 2.0 * n_games * pairs**2
     of_triples = _work_on_triples(pairs, d, settings)
     if not settings.refits(n_games, int(pairs)):
         return pilot + conditioning + n_games * of_triples
-    effort = refit_effort(settings.many_players, settings)
-    learning = effort.iterations * PER_LIKELIHOOD * min(pairs, effort.pairs) ** 3
-    return pilot + n_games * (learning + conditioning + of_triples)
+    refit = _work_of_search(pairs, refit_effort(d, settings))
+    return pilot + n_games * (refit + conditioning + of_triples)
+
+
+def _work_of_search(pairs: float, effort: Effort) -> float:
+    """Operations of a search for hyperparameters, if it uses all of its iterations."""
+    return effort.iterations * OPERATIONS_OF_LIKELIHOODS * min(pairs, effort.pairs) ** 3
 
 
 def _work_on_triples(pairs: float, d: int, settings: GPSettings) -> float:
