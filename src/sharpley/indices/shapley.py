@@ -17,7 +17,9 @@ from sharpley.indices.base import Index, Label
 class ShapleyValues(Index):
     """The mean contribution of each player over all orderings.
 
-    φ_i = Σ_{S∌i} |S|! (d−|S|−1)! / d! · (v(S∪i) − v(S)), one component for each player.
+    There is one component for each player::
+
+        φ_i = Σ_{S∌i} |S|! (d−|S|−1)! / d! · (v(S∪i) − v(S))
 
     Examples
     --------
