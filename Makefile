@@ -93,5 +93,5 @@ $(WHEEL_VENV)/.wheel: dist/.built
 	touch $@
 
 clean:
-	rm -rf .venv .venv-smoke .venv-wheel dist docs/_build \
+	rm -rf .venv .venv-smoke .venv-wheel dist docs/_build docs/_generated \
 		.pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks

@@ -1,8 +1,10 @@
 """The one table of methods, and that everything agrees with it."""
 
+import re
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -20,6 +22,12 @@ ESTIMATING = [name for name in METHODS if name != AUTO]
 
 def test_type_checkers_know_every_name():
     assert get_args(MethodName) == tuple(METHODS)
+
+
+def test_the_readme_lists_every_method():
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", text, re.MULTILINE)
+    assert shown == [(name, record.summary) for name, record in METHODS.items()]
 
 
 def test_samplers_are_those_of_the_table():
