@@ -133,7 +133,7 @@ def test_a_new_game_works_with_every_method():
     for method in METHODS:
         found = sharpley.estimate(wider, method=method, max_evals=256 if method == "exact" else 200, rng=0)
         np.testing.assert_allclose(found.values, truth, atol=6 * found.standard_errors.max() + 1e-9)
-        assert found.standard_errors.max() < 0.2
+        assert found.standard_errors.max() < 0.3
 
 
 def test_single_draws_average_to_the_games():
