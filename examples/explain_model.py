@@ -1,4 +1,4 @@
-"""Explain a scikit-learn pipeline on a frame with numbers and words: values, error bars, and shap's plots."""
+"""Explain a scikit-learn pipeline on a data frame with a categorical column: values, error bars and shap's plots."""
 
 import matplotlib as mpl
 import numpy as np
@@ -12,7 +12,7 @@ import sharpley
 
 mpl.use("Agg")
 
-# Rents of flats: area and floor interact, and the district is a word.
+# Rents of flats: floor and lift interact, as do area and district, and the district is a string.
 rng = np.random.default_rng(0)
 flats = pd.DataFrame(
     {
@@ -26,7 +26,7 @@ rent = flats["area"] * (8 + 3 * (flats["district"] == "park")) - 20 * flats["flo
 encode = make_column_transformer((OneHotEncoder(), ["district"]), remainder="passthrough")
 model = make_pipeline(encode, RandomForestRegressor(100, random_state=0)).fit(flats, rent)
 
-# The frame reaches the model as it is: the pipeline does its own encoding, and "district" is one player.
+# The model receives frames like the one it was fitted to and encodes them itself, so that "district" is one player.
 background = sharpley.Background.sample(flats, 50, rng=0)
 explainer = sharpley.Explainer(model, background, rng=0)
 estimate = explainer.estimate(flats[:3])
@@ -35,7 +35,8 @@ for name, value, error in zip(flats.columns, estimate.values[0], estimate.standa
     print(f"{name:10} {value:+8.1f} ± {error:.1f}")
 print(f"base {estimate.base_values[0]:.1f}, prediction {model.predict(flats[:1])[0]:.1f}")
 
-# With four features all 16 coalitions were evaluated: the values are exact. As a shap.Explanation, for its plots:
+# Four features have only 16 coalitions, which were all evaluated: the values are exact.
+# Calling the explainer returns a shap.Explanation, which shap can plot.
 import shap  # noqa: E402
 
 explanation = explainer(flats[:40])

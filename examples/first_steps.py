@@ -1,4 +1,4 @@
-"""First steps: draw orderings, measure how good they are, and use them for a mean over permutations."""
+"""First steps: draw orderings, measure their discrepancy, and estimate a mean over all permutations."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ import sharpley
 # Orderings of ten players. Samplers continue their sequence, like the engines of scipy.stats.qmc.
 sampler = sharpley.Orthogonal(d=10, rng=0)
 orderings = sampler.random(36)
-print("three orderings of", orderings.shape, "\n", orderings[:3])
+print(f"the first three of {len(orderings)} orderings:\n{orderings[:3]}")
 
-# How well do they represent all 3,628,800 permutations? Compare with as many random ones.
+# How well do they represent all 3,628,800 permutations? Compare them with as many independent random orderings.
 random = sharpley.MonteCarlo(d=10, rng=0).random(36)
 print(f"discrepancy: orthogonal {sharpley.discrepancy(orderings):.3f}, random {sharpley.discrepancy(random):.3f}")
 
-# The mean of any function of an ordering, with its standard error: the length of a tour through ten cities
-# when the order is random.
+# The mean of any function of an ordering, with its standard error: here the length of a tour that visits ten cities in
+# random order.
 cities = np.random.default_rng(1).random((10, 2))
 
 

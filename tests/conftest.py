@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -12,6 +13,15 @@ settings.load_profile("sharpley")
 def _cache_of_its_own(tmp_path_factory):
     """No test reads or writes the cache of the user who runs it."""
     os.environ["SHARPLEY_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def results():
+    """The folder docs/results. A clone has it, the sdist does not."""
+    root = Path(__file__).parents[1]
+    if (root / "PKG-INFO").exists():
+        pytest.skip("the sdist does not contain docs/results")
+    return root / "docs" / "results"
 
 
 @pytest.fixture(scope="session")
@@ -57,8 +67,6 @@ def place(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def geometry_tables():
     """Tables of all geometric figures at the quick preset."""
-    from pathlib import Path
-
     from sharpley_experiments.paper.constants import PRESETS
     from sharpley_experiments.paper.exhibits import Context
     from sharpley_experiments.paper.geometry import GEOMETRY

@@ -1,14 +1,17 @@
 """Promises of the package as a whole."""
 
 import inspect
+import re
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 import sharpley
 
+ROOT = Path(__file__).parents[1]
 HEAVY = ("scipy", "numba", "pandas", "matplotlib", "shap", "sklearn", "joblib", "typer", "rich")
 
 
@@ -33,3 +36,19 @@ def test_every_sampler_is_public(sampler):
 
 def test_version_is_the_installed_one():
     assert sharpley.__version__ == version("sharpley")
+
+
+def test_changelog_and_citation_name_the_version():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = next(line for line in changelog.splitlines() if line.startswith("## "))
+    assert re.fullmatch(rf"## {re.escape(sharpley.__version__)} - (unreleased|\d{{4}}-\d\d-\d\d)", newest)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r'^version: "(.*)"$', citation, re.MULTILINE) == [sharpley.__version__]
+
+
+def test_readme_has_no_relative_links():
+    """PyPI shows the README without the other files: relative links would lead nowhere."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)]*)\)", text)
+    assert targets
+    assert all(target.startswith("https://") for target in targets), targets

@@ -26,7 +26,7 @@ from sharpley.samplers import (
 )
 from sharpley.shapley import from_orderings, shapley_values
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "METHODS",

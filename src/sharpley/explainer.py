@@ -72,8 +72,9 @@ class Explainer:
         output_names: list[str] | None = None,
     ) -> None:
         self.model = model
-        function = ModelFunction(model)
-        self.model_method = function.name
+        n_outputs = None if output_names is None else len(output_names)
+        self._model_function = ModelFunction(model, n_outputs)
+        self.model_method = self._model_function.name
         self.background = as_background(background)
         check_method(method)
         self.method = method
@@ -83,7 +84,7 @@ class Explainer:
         self.n_jobs = n_jobs
         self.batch_size = batch_size
         self.feature_names = feature_names
-        self.output_names = output_names if output_names is not None else function.output_names
+        self.output_names = output_names if output_names is not None else self._model_function.output_names
 
     def __call__(
         self,
@@ -170,12 +171,11 @@ class Explainer:
 
     def _games(self, rows: Any) -> MarginalGame:
         games = MarginalGame(
-            self.model,
+            self._model_function,
             self.background,
             rows,
             groups=self.groups,
             batch_size=self.batch_size,
-            n_outputs=None if self.output_names is None else len(self.output_names),
         )
         if self.feature_names is not None:
             if len(self.feature_names) != games.d:

@@ -152,7 +152,7 @@ def _of_sampler(
 METHODS: dict[str, MethodRecord] = {
     "auto": MethodRecord(
         factory=None,
-        summary='"exact" if the budget allows; otherwise "gp", or "regression" where that would take too long',
+        summary="`exact` if the budget allows; otherwise `gp`, or `regression` where that would take too long",
         origin="ours",
         least_budget=gp.least_budget,
         is_unbiased=False,
@@ -164,35 +164,38 @@ METHODS: dict[str, MethodRecord] = {
         Antithetic, "independent orderings, each with its reverse", origin="earlier", colour="#333333"
     ),
     "orthogonal": _of_sampler(
-        Orthogonal, "orderings nearest to orthogonal points on the sphere", origin="paper", colour="#E69F00"
+        Orthogonal,
+        "blocks of orderings, those nearest to orthogonal points on a sphere",
+        origin="paper",
+        colour="#E69F00",
     ),
     "sobol": _of_sampler(
-        Sobol, "orderings nearest to a Sobol' sequence on the sphere", origin="paper", colour="#56B4E9"
+        Sobol, "orderings nearest to a scrambled Sobol' sequence on a sphere", origin="paper", colour="#56B4E9"
     ),
     "herding": _of_sampler(
         KernelHerding,
-        "orderings that greedily minimise the discrepancy",
+        "orderings chosen greedily for the lowest discrepancy with equal weights",
         origin="paper",
         colour="#009E73",
         keeps_samples=True,
     ),
     "sbq": _of_sampler(
         SequentialBayesianQuadrature,
-        "the same, with optimal weights",
+        "orderings chosen greedily for the lowest discrepancy with optimal weights",
         origin="paper",
         colour="#CC79A7",
         keeps_samples=True,
     ),
     "design": _of_sampler(
         PermutationDesign,
-        "sets of orderings of least discrepancy, relabelled at random",
+        "sets of orderings with the lowest discrepancy of all, found once and relabelled at random",
         origin="ours",
         colour="#7F3C8D",
         keeps_samples=True,
     ),
     "owen": MethodRecord(
         factory=owen.OwenEstimator,
-        summary="Owen's multilinear extension",
+        summary="the multilinear extension: random coalitions, with one player joining or leaving",
         origin="earlier",
         least_budget=partial(owen.least_budget, copies=1),
         is_unbiased=True,
@@ -201,7 +204,7 @@ METHODS: dict[str, MethodRecord] = {
     ),
     "owen-halved": MethodRecord(
         factory=owen.OwenHalvedEstimator,
-        summary="the same with complements, over half of the range",
+        summary="the same with complements, over half of the range of probabilities",
         origin="earlier",
         least_budget=partial(owen.least_budget, copies=2),
         is_unbiased=True,
@@ -210,7 +213,7 @@ METHODS: dict[str, MethodRecord] = {
     ),
     "stratified": MethodRecord(
         factory=stratified.StratifiedEstimator,
-        summary="contributions of every player at every position",
+        summary="strata of player and position, with two-stage allocation",
         origin="earlier",
         least_budget=stratified.least_budget,
         is_unbiased=False,
@@ -219,7 +222,7 @@ METHODS: dict[str, MethodRecord] = {
     ),
     "exact": MethodRecord(
         factory=exact.ExactEstimator,
-        summary="all coalitions, for up to 20 players",
+        summary="all 2^d coalitions, for up to 20 players",
         origin="earlier",
         least_budget=exact.least_budget,
         is_unbiased=True,
@@ -228,7 +231,7 @@ METHODS: dict[str, MethodRecord] = {
     ),
     "regression": MethodRecord(
         factory=regression.RegressionEstimator,
-        summary="weighted least squares on pairs, with effects of size",
+        summary="weighted least squares on coalitions with their complements, with effects of size",
         origin="ours",
         least_budget=regression.least_budget,
         is_unbiased=False,
@@ -237,7 +240,7 @@ METHODS: dict[str, MethodRecord] = {
     ),
     "gp": MethodRecord(
         factory=gp.GaussianProcessEstimator,
-        summary="Bayesian quadrature over coalitions",
+        summary="Bayesian quadrature over coalitions: the lowest errors on models",
         origin="ours",
         least_budget=gp.least_budget,
         is_unbiased=False,
@@ -248,7 +251,7 @@ METHODS: dict[str, MethodRecord] = {
     ),
     "gp-unbiased": MethodRecord(
         factory=gp_unbiased,
-        summary="orthogonal orderings with a Gaussian process as control variate",
+        summary="orthogonal orderings with a Gaussian process as control variate: what `unbiased=True` means",
         origin="ours",
         least_budget=control_variate.least_budget,
         is_unbiased=True,

@@ -7,6 +7,7 @@ from math import comb
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.indices.base import Index, Label
@@ -16,7 +17,9 @@ from sharpley.indices.base import Index, Label
 class ShapleyValues(Index):
     """Shapley values: the mean contribution of each player over all orderings.
 
-    There is one component for each player, φ_i = Σ_{S∌i} |S|! (d−|S|−1)! / d! · (v(S∪i) − v(S)).
+    There is one component for each player::
+
+        φ_i = Σ_{S∌i} |S|! (d−|S|−1)! / d! · (v(S∪i) − v(S))
 
     Examples
     --------
@@ -30,6 +33,14 @@ class ShapleyValues(Index):
     def labels(self, d: int) -> Sequence[Label]:
         """Return one label for each player."""
         return [(player,) for player in range(d)]
+
+    def n_components(self, d: int) -> int:
+        """Return the number of players."""
+        return d
+
+    def positions(self, players: NDArray[np.int64], d: int) -> NDArray[np.int64]:
+        """Return the players themselves."""
+        return players
 
     def of_all_values(self, values: Floats, d: int) -> Floats:
         """Return the Shapley values of games, given their values at all coalitions: (r, 2^d, k) -> (r, d, k)."""

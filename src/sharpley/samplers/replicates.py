@@ -58,14 +58,10 @@ class GroupedSource:
     def __init__(self, sampler: Sampler, expected: int | None, *, replicates: int = REPLICATES) -> None:
         size = None if expected is None else max(1, expected // replicates)
         self.sampler = sampler.for_groups(size)
+        self.step = sampler.step
         alone = self.sampler.unit is not None and self.sampler.unit <= self.step
         self._streams = [self.sampler] if alone else self.sampler.spawn(replicates)
         self._steps_taken = 0
-
-    @property
-    def step(self) -> int:
-        """Number of orderings in a step."""
-        return self.sampler.step
 
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
         """Return the next ``count`` steps, (count, step, d), and the streams they come from, (count,)."""

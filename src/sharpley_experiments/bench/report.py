@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sharpley import METHODS
 from sharpley_experiments.bench.measure import OURS
 from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
-from sharpley_experiments.common.style import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE, SKY, YELLOW
+from sharpley_experiments.common.style import BLUE, GREEN, GREY, PURPLE, SKY, YELLOW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 HEADLINE_METHOD = "gp"
-OUR_COLOURS = {"gp": ORANGE, "gp-unbiased": "#A00000", "regression": GREEN, "antithetic": DARK}
-PEER_COLOURS = (BLUE, SKY, PURPLE, YELLOW, "#44AA99", "#882255", "#999933", GREY)
+DRAWN_METHODS = ("gp", "gp-unbiased", "regression", "antithetic")
+PEER_COLOURS = (BLUE, SKY, PURPLE, YELLOW, GREEN, "#882255", "#999933", GREY)
 AIMED_FACTORS = {10: 2.0, 50: 4.0}
 """Aims for the error of the best peer divided by ours, by budget in multiples of d."""
 MAX_REFERENCE_SHARE = 0.25
@@ -118,9 +119,7 @@ def draw(lines: DataFrame, note: str) -> Figure:
 
 def _looks(lines: DataFrame) -> dict[str, dict[str, Any]]:
     """Colours and line styles of all methods."""
-    ours = {
-        m: {"color": colour, "linewidth": 2.4 if m == HEADLINE_METHOD else 1.4} for m, colour in OUR_COLOURS.items()
-    }
+    ours = {m: {"color": METHODS[m].colour, "linewidth": 2.4 if m == HEADLINE_METHOD else 1.4} for m in DRAWN_METHODS}
     peers = [m for m in dict.fromkeys(lines["method"]) if m not in OURS]
     dashed = {
         m: {"color": PEER_COLOURS[i % len(PEER_COLOURS)], "linestyle": "--", "linewidth": 1.0}

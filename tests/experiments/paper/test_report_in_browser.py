@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 from html import escape, unescape
-from pathlib import Path
 
 import pytest
 from fake_exhibits import SPECIAL
@@ -123,25 +122,23 @@ def test_a_broken_page_is_detected(geometry, tmp_path):
         assert complaint in found
 
 
-RESULTS = Path(__file__).parents[3] / "docs" / "results" / "paper"
-
-
 @pytest.fixture(scope="module")
-def whole_page(tmp_path_factory):
+def whole_page(results, tmp_path_factory):
     """The page of all results that the documentation shows."""
     out = tmp_path_factory.mktemp("results") / "paper"
-    shutil.copytree(RESULTS, out)
+    shutil.copytree(results / "paper", out)
     last = manifest.read(out)[ORDER[-1]]
     return write_page(out, last, all_exhibits()), out / "report.html"
 
 
-def test_the_documentation_shows_every_exhibit_as_the_code_would_write_it_now(whole_page):
+def test_the_documentation_shows_every_exhibit_as_the_code_would_write_it_now(whole_page, results):
     sections, path = whole_page
+    shown = results / "paper"
     assert [section.exhibit.name for section in sections] == list(ORDER)
     assert not any(section.error for section in sections)
     text = path.with_name("summary.md").read_text(encoding="utf-8")
-    assert text.split("### ")[1:] == (RESULTS / "summary.md").read_text(encoding="utf-8").split("### ")[1:]
-    assert sum(file.stat().st_size for file in RESULTS.rglob("*")) < 10_000_000
+    assert text.split("### ")[1:] == (shown / "summary.md").read_text(encoding="utf-8").split("### ")[1:]
+    assert sum(file.stat().st_size for file in shown.rglob("*")) < 10_000_000
 
 
 @needs_browser

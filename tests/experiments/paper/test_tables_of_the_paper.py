@@ -22,7 +22,6 @@ from sharpley_experiments.paper.tables import TABLES, complexity, data, discrepa
 from sharpley_experiments.paper.tables.printed import DATA, EXPONENTS, discrepancies
 
 TINY = replace(PRESETS["quick"], table_d=10, table_n=10, n_doublings=1, n_repetitions=2)
-RESULTS = Path(__file__).parents[3] / "docs" / "results"
 
 
 def from_csv(table):
@@ -50,10 +49,10 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def trials():
+def trials(results):
     """Trials of all 45 cells and of the designs, with the means, standard deviations and seconds of docs/results."""
     rng, rows = np.random.default_rng(0), []
-    for cell in pd.read_csv(RESULTS / "table_discrepancy.csv").itertuples():
+    for cell in pd.read_csv(results / "table_discrepancy.csv").itertuples():
         noise = rng.normal(size=2 if cell.method == "design" else 25)
         values = cell.discrepancy_mean + cell.discrepancy_std * (noise - noise.mean()) / noise.std(ddof=1)
         rows += [
@@ -141,11 +140,11 @@ def test_presets_change_only_the_numbers_of_cells_and_trials(monkeypatch):
     assert (asked("quick")[["d", "n"]].max() == [50, 100]).all()
 
 
-def test_the_page_in_the_documentation_agrees_with_the_trials(trials, tmp_path):
+def test_the_page_in_the_documentation_agrees_with_the_trials(trials, results, tmp_path):
     paths = discrepancy.write(trials, tmp_path)
     assert [path.name for path in paths] == ["table_discrepancy.csv", "table_discrepancy.md"]
     for path in paths:
-        assert path.read_text(encoding="utf-8") == (RESULTS / path.name).read_text(encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == (results / path.name).read_text(encoding="utf-8")
 
 
 def test_the_papers_numbers_are_shown_next_to_ours(trials):

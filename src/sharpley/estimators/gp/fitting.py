@@ -53,9 +53,7 @@ def learn_from_pilots(unit: PairData, settings: GPSettings) -> Pilot:
     linear = PairRegression(unit.signs).fit(unit.odd, unit.delta)
     n_games = unit.odd.shape[1]
     games = np.unique(np.linspace(0, n_games - 1, min(settings.pilot_games, n_games)).round().astype(np.int64))
-    few = unit.d < settings.many_players and n_games > 1
-    pairs = settings.pilot_pairs if few else settings.pilot_pairs_of_many
-    effort = Effort(pairs, settings.pilot_iterations)
+    effort = pilot_effort(unit.d, n_games, settings)
     return Pilot(linear, _learn(unit, np.abs(linear.values), games, effort, settings))
 
 
@@ -113,6 +111,12 @@ class Effort(NamedTuple):
     """Maximum number of pairs in the likelihood."""
     iterations: int
     """Maximum number of L-BFGS iterations."""
+
+
+def pilot_effort(d: int, n_games: int, settings: GPSettings) -> Effort:
+    """Return the numbers of pairs and iterations of the search for the hyperparameters that all games share."""
+    few = d < settings.many_players and n_games > 1
+    return Effort(settings.pilot_pairs if few else settings.pilot_pairs_of_many, settings.pilot_iterations)
 
 
 def refit_effort(d: int, settings: GPSettings) -> Effort:

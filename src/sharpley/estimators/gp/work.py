@@ -1,12 +1,11 @@
-"""The amount of linear algebra in "gp", known before it is done."""
+"""The amount of linear algebra in "gp", computed in advance; a test compares it with the operations that are done."""
 
 from __future__ import annotations
 
-from sharpley.estimators.gp.fitting import refit_effort
+from sharpley.estimators.gp.fitting import Effort, pilot_effort, refit_effort
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 
-# Operations of one likelihood with its gradient, as a multiple of n³ and approximately: factorisation, inverse, and
-# products, for the odd and the even part.
+# Operations of an iteration, as a multiple of n³: factors and inverses for the odd and for the even part.
 OPERATIONS_PER_LIKELIHOOD = 4.0
 
 
@@ -26,16 +25,20 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTI
     settings : GPSettings, optional
     """
     pairs = float(min(budget // 2, settings.most_pairs))
-    pilot = settings.pilot_iterations * OPERATIONS_PER_LIKELIHOOD * min(pairs, settings.pilot_pairs_of_many) ** 3
+    pilot = _work_of_search(pairs, pilot_effort(d, n_games, settings))
     conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
     if n_games > settings.refitted_games:
         return pilot + conditioning + 2.0 * n_games * pairs**2
     of_triples = _work_on_triples(pairs, d, settings)
     if not settings.refits(n_games, int(pairs)):
         return pilot + conditioning + n_games * of_triples
-    effort = refit_effort(settings.many_players, settings)
-    learning = effort.iterations * OPERATIONS_PER_LIKELIHOOD * min(pairs, effort.pairs) ** 3
-    return pilot + n_games * (learning + conditioning + of_triples)
+    refit = _work_of_search(pairs, refit_effort(d, settings))
+    return pilot + n_games * (refit + conditioning + of_triples)
+
+
+def _work_of_search(pairs: float, effort: Effort) -> float:
+    """Return the number of operations of a search for hyperparameters that uses all of its iterations."""
+    return effort.iterations * OPERATIONS_PER_LIKELIHOOD * min(pairs, effort.pairs) ** 3
 
 
 def _work_on_triples(pairs: float, d: int, settings: GPSettings) -> float:

@@ -34,19 +34,24 @@ class ArrayMixer:
             raise ValueError(f"X has {rows.shape[1]} columns, but the background has {background.shape[1]}")
         self.n_rows, self.n_columns = rows.shape
         self.n_background, self.names = background.shape[0], names
-        self._wrap = wrap or (rows.__class__ if is_sparse(rows) else lambda array: array)
+        self._is_sparse = is_sparse(rows)
+        self._wrap = wrap or (rows.__class__ if self._is_sparse else lambda array: array)
         self._dtype = _common_dtype(rows.dtype, background.dtype)
-        self._rows = rows.tocsr() if is_sparse(rows) else rows
-        self._background = np.ascontiguousarray(self._dense(background))
+        # Sparse rows stay sparse, since there may be many, and are converted to dense rows as needed.
+        self._rows = rows.tocsr() if self._is_sparse else np.asarray(rows, dtype=self._dtype)
+        dense = background.toarray() if is_sparse(background) else background
+        self._background = np.ascontiguousarray(dense, dtype=self._dtype)
         # torch warns about read-only memory, and its models cost far more than allocating new memory does.
         self.may_reuse = self._dtype.kind in "biuf" and self._dtype.itemsize <= 8 and "torch" not in sys.modules
 
-    def _dense(self, data: Any) -> NDArray[Any]:
-        return np.asarray(data.toarray() if is_sparse(data) else data, dtype=self._dtype)
+    def _dense_rows(self, which: Any) -> NDArray[Any]:
+        """Return some of the rows to be explained, as an array."""
+        chosen = self._rows[which]
+        return np.asarray(chosen.toarray(), dtype=self._dtype) if self._is_sparse else chosen
 
     def fresh_rows(self, part: slice) -> Any:
         """Return a copy of some of the rows to be explained."""
-        return self._wrap(self._dense(self._rows[part]).copy())
+        return self._wrap(self._dense_rows(part).copy())
 
     def fresh_background(self, part: slice) -> Any:
         """Return a copy of some of the background rows."""
@@ -55,7 +60,7 @@ class ArrayMixer:
     def varying(self) -> Coalitions:
         """Return whether each column of a row differs from any background row, (n_rows, columns)."""
         # Row by row, so that no more memory is needed than for the background.
-        return np.array([_differs(self._dense(self._rows[[i]]), self._background) for i in range(self.n_rows)])
+        return np.array([_differs(self._dense_rows([i]), self._background) for i in range(self.n_rows)])
 
     def mixing(self) -> Mix:
         """Return a function that mixes rows with a part of the background.
@@ -66,7 +71,7 @@ class ArrayMixer:
 
         def mix(rows: NDArray[np.int64], masks: Coalitions, part: slice) -> Any:
             present, which = np.unique(rows, return_inverse=True)
-            foreground = np.ascontiguousarray(self._dense(self._rows[present]))
+            foreground = np.ascontiguousarray(self._dense_rows(present))
             which = which.reshape(-1)
             if buffer is None:
                 mixed = np.where(masks[:, None, :], foreground[which][:, None, :], self._background[part])
@@ -79,7 +84,7 @@ class ArrayMixer:
     def mix_single(self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]) -> Any:
         """Mix each row with one background row, in new memory."""
         present, which = np.unique(rows, return_inverse=True)
-        foreground = self._dense(self._rows[present])[which.reshape(-1)]
+        foreground = self._dense_rows(present)[which.reshape(-1)]
         return self._wrap(np.where(masks, foreground, self._background[background]))
 
 

@@ -18,8 +18,9 @@ from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.base import Evaluate, Games
 from sharpley.games.marginal.background import as_background
-from sharpley.games.marginal.mixing import Mix, make_mixer
-from sharpley.games.marginal.model import ModelFunction, wants_to_write
+from sharpley.games.marginal.mixers import make_mixer
+from sharpley.games.marginal.mixing import Mix
+from sharpley.games.marginal.model import as_model_function, wants_to_write
 from sharpley.games.marginal.players import Players, make_players
 from sharpley.games.values import describe
 
@@ -79,7 +80,7 @@ class MarginalGame(Games):
         batch_size: int | None = None,
         n_outputs: int | None = None,
     ) -> None:
-        self._model = ModelFunction(model, n_outputs)
+        self._model = as_model_function(model, n_outputs)
         chosen = as_background(background)
         self._mixer = make_mixer(rows, chosen.rows)
         if self._mixer.n_rows == 0:

@@ -11,6 +11,11 @@ from sharpley.games.values import as_numbers
 METHOD_ORDER = ("predict_proba", "decision_function", "predict")
 
 
+def as_model_function(model: Any, n_outputs: int | None = None) -> ModelFunction:
+    """Return ``model`` if it is a ``ModelFunction``, and otherwise a ``ModelFunction`` that calls it."""
+    return model if isinstance(model, ModelFunction) else ModelFunction(model, n_outputs)
+
+
 @final
 class ModelFunction:
     """A model as a function from rows to numbers, whose output is checked at every call.
@@ -20,7 +25,8 @@ class ModelFunction:
     model : callable, or object with one of the methods in ``METHOD_ORDER``
         The first of these methods that the object has is called; if it has none, the object itself.
     n_outputs : int, optional
-        Number of outputs that the model must return. By default, that of the first call.
+        Number of outputs that the model must return. By default, one for each class of a classifier, or that of the
+        first call.
 
     Attributes
     ----------
@@ -34,7 +40,7 @@ class ModelFunction:
         self._call, self.name = _find(model)
         classes = getattr(model, "classes_", None) if self.name == "predict_proba" else None
         self.output_names = None if classes is None else [str(c) for c in classes]
-        self._n_outputs = n_outputs
+        self._n_outputs = len(self.output_names) if n_outputs is None and self.output_names else n_outputs
 
     def __call__(self, rows: Any, n: int, describe_rows: Callable[[], str]) -> Floats:
         """Call the model on n rows and return its predictions, (n, k) float.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,12 @@ class Players:
     names: list[str] | None
     """Names of the players; None if the columns have no names and there are no groups."""
 
-    @property
+    @cached_property
     def d(self) -> int:
         """Number of players."""
         return int(self.of_column.max()) + 1
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether every column is a separate player."""
         return self.d == len(self.of_column)

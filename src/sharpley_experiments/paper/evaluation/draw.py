@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from sharpley import METHODS
 from sharpley_experiments.common.intervals import mean_interval
 from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
-from sharpley_experiments.common.style import DARK, GREY, SERIES, log_numbers
+from sharpley_experiments.common.style import SERIES, log_numbers
 from sharpley_experiments.paper.evaluation.compare import chosen_reference, datasets_of, named
 from sharpley_experiments.paper.evaluation.series import BEYOND
 
@@ -61,12 +63,15 @@ def _panels(
 
 
 def _looks(series: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Colours and styles: the paper's methods in colour, its baseline dark, ours dashed or dotted."""
-    coloured = [line for line in series if line not in (*BEYOND, BASELINE)]
-    looks: dict[str, dict[str, Any]] = {line: {"color": SERIES[i % len(SERIES)]} for i, line in enumerate(coloured)}
-    looks[BASELINE] = {"color": DARK, "linewidth": 2.0}
-    for line, (colour, dashes) in zip(BEYOND, ((DARK, ":"), (GREY, "--"), ("#A00000", "--")), strict=True):
-        looks[line] = {"color": colour, "linestyle": dashes}
+    """Colours and styles: each method in its colour, the baseline thick, what goes beyond the paper dashed."""
+    # Variants of one method, such as herding with other kernels, are told apart by colours of their own.
+    variants = dict(zip((line for line in series if line not in METHODS), cycle(SERIES), strict=False))
+    looks: dict[str, dict[str, Any]] = {
+        line: {"color": METHODS[line].colour if line in METHODS else variants[line]} for line in series
+    }
+    looks.setdefault(BASELINE, {"color": METHODS[BASELINE].colour})["linewidth"] = 2.0
+    for line in BEYOND:
+        looks.setdefault(line, {"color": METHODS[line].colour})["linestyle"] = "--"
     return looks
 
 

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import sharpley
 from sharpley import SAMPLERS
 from sharpley._support.typing import Floats, Orderings
 from sharpley.permutations.kernels import Mallows
@@ -23,7 +24,7 @@ from sharpley.samplers.greedy import GreedySampler
 from sharpley.samplers.minimise import minimised
 from sharpley_experiments.common.cells import Cell, Rows, run_cells
 from sharpley_experiments.common.constants import REVISION
-from sharpley_experiments.common.style import DARK, GREY, SERIES, new_figure
+from sharpley_experiments.common.style import GREY, new_figure
 from sharpley_experiments.paper.constants import TABLE_ORDERINGS, TABLE_PLAYERS
 from sharpley_experiments.paper.exhibits import Context, Exhibit
 from sharpley_experiments.paper.tables.claims import DESIGN, findings, seconds_note
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 TITLE = "Discrepancy of permutation samples (Mallows kernel, λ = 4)"
 KERNEL = Mallows(4.0)
-COLOURS = dict(zip((*METHODS, DESIGN), (*SERIES[:5], DARK), strict=True))
+COLOURS = {method: sharpley.METHODS[method].colour for method in (*METHODS, DESIGN)}
 MARKERS = dict(zip((*METHODS, DESIGN), "osD^v*", strict=True))
 
 

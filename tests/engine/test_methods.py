@@ -1,0 +1,129 @@
+"""The one table of methods, and that everything agrees with it."""
+
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+import sharpley
+from sharpley import METHODS, SAMPLERS
+from sharpley.coalitions.store import CoalitionStore
+from sharpley.engine.methods import AUTO, MethodName, make_estimator, make_sampler
+from sharpley.estimators.base import whole_budget
+from sharpley.games import UnanimitySum
+
+ESTIMATING = [name for name in METHODS if name != AUTO]
+
+
+def test_type_checkers_know_every_name():
+    assert get_args(MethodName) == tuple(METHODS)
+
+
+def test_the_readme_lists_every_method():
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", text, re.MULTILINE)
+    assert shown == [(name, record.summary) for name, record in METHODS.items()]
+
+
+def test_samplers_are_those_of_the_table():
+    assert {name: record.sampler for name, record in METHODS.items() if record.sampler} == dict(SAMPLERS)
+    assert list(SAMPLERS) == ["monte-carlo", "antithetic", "orthogonal", "sobol", "herding", "sbq", "design"]
+
+
+@pytest.mark.parametrize("name", ESTIMATING)
+@pytest.mark.parametrize("d", [2, 3, 7, 12, 20])
+def test_least_budgets_are_those_of_the_estimators(name, d):
+    assert METHODS[name].least_budget(d) == make_estimator(name, d, 0).least_budget
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_names_in_records_exist_and_colours_are_valid(name):
+    from matplotlib.colors import is_color_like
+
+    record = METHODS[name]
+    assert {record.unbiased_form, record.faster} - {None} <= set(METHODS)
+    assert record.summary
+    assert is_color_like(record.colour)
+    if record.unbiased_form:
+        assert METHODS[record.unbiased_form].is_unbiased
+
+
+def test_colours_tell_methods_apart():
+    colours = [record.colour for name, record in METHODS.items() if name != AUTO]  # which is drawn as what it chooses
+    assert len(set(colours)) == len(colours)
+
+
+@pytest.mark.parametrize("name", ESTIMATING)
+def test_values_add_up_where_the_table_says(name):
+    game = UnanimitySum.random(7, n_terms=30, max_order=5, rng=1)
+    estimator, store = make_estimator(name, 7, 0), CoalitionStore(7)
+    budget, learnt = 128 if name == "exact" else max(60, METHODS[name].least_budget(7)), None
+    while estimator.choose(store, whole_budget(budget), learnt):
+        values = game(store.since(0))[None, :, None]
+        learnt = estimator.learn(values)
+    total = estimator.estimate(values, learnt).values.sum()
+    assert np.isclose(total, values[0, 1, 0] - values[0, 0, 0], atol=1e-9) == METHODS[name].adds_up
+
+
+def _recorded(game, seen, coalitions):
+    seen.append(coalitions.copy())
+    return game(coalitions)
+
+
+@pytest.mark.parametrize("name", ESTIMATING)
+def test_choices_depend_on_values_only_where_that_is_declared(name):
+    """A run with a tolerance chooses the same coalitions whatever the game, unless the estimator says otherwise."""
+    games = [UnanimitySum.random(9, n_terms=30, max_order=4, rng=seed) for seed in (1, 2)]
+    asked = []
+    for game in games:
+        seen = []
+        with np.errstate(all="ignore"):
+            budget = 512 if name == "exact" else 400
+            sharpley.shapley_values(
+                lambda c, game=game, seen=seen: seen.append(c.copy()) or game(c),
+                9,
+                method=name,
+                max_evals=budget,
+                rng=3,
+            )
+        asked.append(np.concatenate(seen))
+    differs = not np.array_equal(*asked)
+    assert differs == (make_estimator(name, 9, 0).choices_depend_on == "row")
+
+
+def test_auto_makes_no_estimator_itself():
+    with pytest.raises(ValueError, match="method 'auto' chooses another one"):
+        make_estimator("auto", 5, 0)
+
+
+def test_only_samplers_make_samplers():
+    assert make_sampler(partial(sharpley.KernelHerding, n_candidates=3), 4, rng=0).n_candidates == 3
+    with pytest.raises(ValueError, match="unknown method 'gp'; choose one of 'monte-carlo'"):
+        make_sampler("gp", 4)
+    with pytest.raises(TypeError, match="must make a Sampler, but OwenEstimator made"):
+        make_sampler(sharpley.estimators.OwenEstimator, 4)
+    with pytest.raises(TypeError, match="method must be a name or a sampler class"):
+        make_sampler(3, 4)
+
+
+def test_a_type_checker_catches_misspelt_methods(tmp_path):
+    script = tmp_path / "user.py"
+    script.write_text(
+        "import sharpley\n"
+        "good = sharpley.shapley_values(len, 3, method='gp')\n"
+        "reveal_type(good)\n"
+        "sharpley.shapley_values(len, 3, method=sharpley.Orthogonal)\n"
+        "sharpley.shapley_values(len, 3, method='gpp')\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), str(script)]
+    out = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    errors = [line for line in out.splitlines() if "error:" in line and "user.py" in line]
+    assert 'Revealed type is "sharpley.result.ShapleyEstimate"' in out
+    assert len(errors) == 1
+    assert "user.py:5" in errors[0]
+    assert "Literal['gpp']" in errors[0]

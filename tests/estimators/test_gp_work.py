@@ -1,0 +1,64 @@
+"""The operations of "gp" that are counted before it runs, against those of the functions that do the work."""
+
+import numpy as np
+import pytest
+
+from sharpley.coalitions.store import CoalitionStore
+from sharpley.estimators import GaussianProcessEstimator, GPSettings
+from sharpley.estimators.base import whole_budget
+from sharpley.estimators.gp import cholesky, learning, posterior, triples
+from sharpley.estimators.gp.work import work
+from sharpley.games import UnanimitySum
+
+
+@pytest.fixture
+def operations(monkeypatch):
+    """A list that the functions of cubic cost add their operations to."""
+    done = []
+
+    def counted(where, name, cost):
+        original = getattr(where, name)
+
+        def counting(*arguments, **options):
+            done.append(float(cost(*arguments)))
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(where, name, counting)
+
+    # A factorisation takes n³/3 multiplications and additions each, its inverse twice that; a solution n² for a column.
+    counted(learning, "_likelihood", lambda gram, noise, targets: 2.0 * len(gram) ** 3)
+    counted(learning, "sinh_and_cosh", lambda z, t, h: 2.0 * len(z) * len(t) * z.shape[1])
+    counted(posterior, "kernel", lambda z, t, *rest: 2.0 * len(z) * len(t) * z.shape[1])
+    counted(posterior, "prior_covariance", lambda scales, tau2: len(scales.players) ** 4 / 4.0)
+    counted(
+        cholesky.Factor,
+        "_solve",
+        lambda factor, columns: factor.lower.shape[0] ** 2 * np.atleast_2d(columns.T).shape[0],
+    )
+    counted(triples._Candidates, "_projections", lambda self, alpha: len(alpha) * len(self._players) ** 3 / 3.0)
+    counted(triples.Evidence, "__init__", lambda self, features, *rest: len(features) * features.shape[1] ** 2)
+    of = cholesky.Factor.of.__func__
+    monkeypatch.setattr(
+        cholesky.Factor,
+        "of",
+        classmethod(lambda cls, covariance: done.append(len(covariance) ** 3 / 3.0) or of(cls, covariance)),
+    )
+    return done
+
+
+@pytest.mark.parametrize(
+    ("d", "budget", "rows"), [(10, 202, 1), (10, 802, 6), (20, 402, 1), (20, 402, 12), (20, 1202, 3), (30, 602, 60)]
+)
+def test_counted_work_is_what_is_done(operations, d, budget, rows):
+    """The search for hyperparameters may stop early, or look twice in an iteration; the rest is as counted."""
+    games = [UnanimitySum.random(d, n_terms=60, max_order=5, rng=seed) for seed in range(rows)]
+    estimator, store = GaussianProcessEstimator(d, rng=0), CoalitionStore(d)
+    estimator.choose(store, whole_budget(budget))
+    coalitions = store.since(0)
+    estimator.estimate(np.stack([game(coalitions) for game in games])[:, :, None])
+    assert 0.8 < sum(operations) / work(d, budget, rows) < 1.7
+
+
+def test_work_follows_the_settings():
+    assert work(20, 402, 1, GPSettings(pilot_iterations=40)) > 1.5 * work(20, 402, 1)
+    assert work(20, 1002, 12, GPSettings(refitted_games=5)) < 0.5 * work(20, 1002, 12)
