@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sharpley
@@ -70,6 +70,8 @@ def test_dummy_players_get_zero(method, game, position):
 @settings(max_examples=25)
 @given(game=look_up_games(max_d=5), seed=st.integers(0, 1000))
 def test_linearity(method, game, seed):
+    # With more players, "gp-unbiased" does not evaluate all coalitions, and learns hyperparameters from the values.
+    assume(method != "gp-unbiased" or game.d <= 3)
     other = LookUpGame(np.random.default_rng(seed).normal(size=len(game.values)))
     both = LookUpGame(2 * game.values - 3 * other.values)
     parts = [solve(g, method).values for g in (game, other, both)]
