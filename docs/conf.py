@@ -23,7 +23,7 @@ html_title = f"Sharpley {sharpley.__version__}"
 html_math_renderer = "mathml"  # the default, MathJax, is loaded from the network by every reader
 
 METHODS_TABLE = Path(__file__).parent / "_generated" / "methods.md"
-METHODS_HEAD = ("`method=`", "what it does", "from", "least budget", "unbiased", "adds up", "kept samples")
+METHODS_HEAD = ("`method=`", "what it does", "from", "least budget", "unbiased", "adds up", "learns from rows", "kept samples")
 D = 10  # number of players for which the table gives the least budget
 
 
@@ -31,7 +31,7 @@ def methods_table():
     """Return the table of all methods as Markdown lines, from the records in ``sharpley.METHODS``."""
     lines = [METHODS_HEAD, ("---", "---", "---", "--:", "---", "---", "---")]
     for name, record in sharpley.METHODS.items():
-        facts = (record.is_unbiased, record.adds_up, record.keeps_samples)
+        facts = (record.is_unbiased, record.adds_up, record.learns_from_rows, record.keeps_samples)
         answers = ("yes" if fact else "no" for fact in facts)
         lines.append((f"`{name}`", record.summary, record.origin, f"{record.least_budget(D):,}", *answers))
     return [f"| {' | '.join(cells)} |" for cells in lines]

@@ -186,7 +186,7 @@ def test_explanations_have_the_given_feature_and_output_names():
     assert explanation.feature_names == ["u", "v"]
     assert explanation.output_names == ["first", "second"]
     explainer.feature_names = ["u"]
-    with pytest.raises(ValueError, match="feature_names must have one name for each of 2 players, got 1"):
+    with pytest.raises(ValueError, match=r"names must have one name for each of 2 players, got \['u'\]"):
         explainer(DATA[5:7, :2])
 
 

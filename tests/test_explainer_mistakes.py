@@ -146,7 +146,7 @@ def test_outputs_that_are_not_real_numbers_raise_an_error(output):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"feature_names": ["u"]}, ValueError, "feature_names must have one name for each of 5 players, got 1"),
+        ({"feature_names": ["u"]}, ValueError, r"names must have one name for each of 5 players, got \['u'\]"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be a number of workers"),
         ({"n_jobs": "all"}, ValueError, "n_jobs must be a number of workers"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sharpley._support.typing import RNG
@@ -68,13 +68,12 @@ class Explainer:
         unbiased: bool = False,
         n_jobs: int | None = None,
         batch_size: int | None = None,
-        feature_names: list[str] | None = None,
-        output_names: list[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
     ) -> None:
         self.model = model
-        n_outputs = None if output_names is None else len(output_names)
-        self._model_function = ModelFunction(model, n_outputs)
-        self.model_method = self._model_function.name
+        function = ModelFunction(model)
+        self.model_method = function.name
         self.background = as_background(background)
         check_method(method)
         self.method = method
@@ -84,7 +83,7 @@ class Explainer:
         self.n_jobs = n_jobs
         self.batch_size = batch_size
         self.feature_names = feature_names
-        self.output_names = output_names if output_names is not None else self._model_function.output_names
+        self.output_names = output_names if output_names is not None else function.output_names
 
     def __call__(
         self,
@@ -170,20 +169,15 @@ class Explainer:
         return self._estimate(self._games(X), max_evals, tol, progress)
 
     def _games(self, rows: Any) -> MarginalGame:
-        games = MarginalGame(
-            self._model_function,
+        return MarginalGame(
+            self.model,
             self.background,
             rows,
             groups=self.groups,
             batch_size=self.batch_size,
+            n_outputs=None if self.output_names is None else len(self.output_names),
+            names=self.feature_names,
         )
-        if self.feature_names is not None:
-            if len(self.feature_names) != games.d:
-                raise ValueError(
-                    f"feature_names must have one name for each of {games.d} players, got {len(self.feature_names)}"
-                )
-            games.player_names = list(self.feature_names)
-        return games
 
     def _estimate(
         self, games: MarginalGame, max_evals: int | None, tol: float | None, progress: bool | None

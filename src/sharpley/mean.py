@@ -15,7 +15,7 @@ import numpy as np
 from sharpley._support.checks import check_count
 from sharpley._support.typing import RNG, ArrayLike, Floats, Orderings
 from sharpley.coalitions.moments import group_totals, group_weights, grouped_moments
-from sharpley.engine.methods import Method, make_sampler
+from sharpley.engine.methods import MethodFactory, SamplerName, make_sampler
 from sharpley.samplers.replicates import draw_groups
 
 
@@ -44,7 +44,7 @@ def permutation_mean(
     d: int,
     *,
     n: int,
-    method: Method = "orthogonal",
+    method: SamplerName | MethodFactory = "orthogonal",
     rng: RNG = None,
 ) -> PermutationMean:
     """Estimate the mean of a function over all orderings of d players from a sample of n orderings.

@@ -14,7 +14,7 @@ from sharpley.engine.evaluation import Evaluation
 from sharpley.engine.methods import Method
 from sharpley.estimation import estimate
 from sharpley.estimators.walks import add_walks, walk_moments
-from sharpley.games.base import Games
+from sharpley.games.base import Games, checked_endpoints
 from sharpley.games.callables import as_games
 from sharpley.permutations.orderings import as_orderings
 from sharpley.result import ShapleyEstimate
@@ -103,7 +103,7 @@ def from_orderings(
     Returns
     -------
     ShapleyEstimate
-        With arrays of shape (d,), or (d, k) for k > 1 outputs.
+        With arrays of shape (d,), or (d, k) for k > 1 outputs; games of several rows have an axis of rows in front.
 
     Examples
     --------
@@ -114,22 +114,23 @@ def from_orderings(
     """
     sample = _grouped(orderings, weights, groups)
     d = sample.orderings.shape[1]
-    games, store = _one_game(game, d, batch_size=batch_size), CoalitionStore(d)
+    games, store = as_games(game, d, batch_size=batch_size), CoalitionStore(d)
     walks = add_walks(store, sample.orderings)
-    evaluation = Evaluation(games, np.zeros(1, np.int64), store, games.endpoints(), n_jobs=n_jobs)
+    evaluation = Evaluation(games, np.arange(games.n_rows), store, checked_endpoints(games), n_jobs=n_jobs)
     evaluation.catch_up()
     moments = walk_moments(evaluation.values, walks, sample)
     found = ShapleyEstimate(
-        moments.values[0],
-        np.sqrt(moments.variances[0]),
-        evaluation.values[0, 0],
-        len(store),
+        moments.values,
+        np.sqrt(moments.variances),
+        evaluation.values[:, 0],
+        np.full(games.n_rows, len(store)),
         "orderings",
-        True,
-        moments.degrees_of_freedom[0],
+        np.ones(games.n_rows, dtype=bool),
+        moments.degrees_of_freedom,
         None if games.player_names is None else list(games.player_names),
     )
-    return found.without_output_axis() if found.values.shape[1] == 1 else found
+    found = found.without_output_axis() if found.values.shape[2] == 1 else found
+    return found.row(0) if games.n_rows == 1 else found
 
 
 def _one_game(game: Any, d: int | None, *, names: Sequence[str] | None = None, batch_size: int | None = None) -> Games:

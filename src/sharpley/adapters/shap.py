@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ def to_explanation(
     estimate: ShapleyEstimate,
     rows: Any,
     players: Players,
-    output_names: list[str] | None,
+    output_names: Sequence[str] | None,
 ) -> shap.Explanation:
     """Convert an estimate for rows to a shap Explanation.
 
@@ -52,7 +53,7 @@ def to_explanation(
         data=_numbers(original),
         display_data=original,
         feature_names=estimate.names,
-        output_names=output_names if estimate.values.ndim == 3 else None,
+        output_names=list(output_names) if output_names is not None and estimate.values.ndim == 3 else None,
         error_std=estimate.standard_errors,
         lower_bounds=lower,
         upper_bounds=upper,

@@ -14,7 +14,7 @@ from sharpley import SAMPLERS, __version__, discrepancy
 from sharpley._support import cache as _cache
 from sharpley._support.checks import check_choice
 from sharpley.app.files import read_array, write_array
-from sharpley.engine.methods import METHODS, draw_for_budget, make_sampler
+from sharpley.engine.methods import METHODS, make_sampler, sample_for_budget
 from sharpley.permutations.kernels import KERNELS, kernel_by_name
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app = typer.Typer(
 METHOD_HELP = "One of: " + ", ".join(SAMPLERS)
 KERNEL_HELP = "One of: " + ", ".join(KERNELS)
 CACHED_METHODS = [name for name, record in METHODS.items() if record.keeps_samples]
+"""Methods whose samples are computed once and stored."""
 FILE_HELP = "CSV (one ordering per line, no header) or NPY; - for standard input."
 
 
@@ -208,7 +209,7 @@ def warm(
             for number in n or ():
                 make_sampler(method, players).random(number)
             for budget in max_evals or ():
-                draw_for_budget(method, players, budget)
+                sample_for_budget(method, players, budget)
         fresh = sum(entry.key not in before for entry in _cache.entries())
         typer.echo(f"{fresh} new files in {_cache.folder()}; small samples are not cached")
 

@@ -19,8 +19,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sharpley.coalitions.enumeration import can_be_enumerated
-from sharpley.engine.methods import AUTO, METHODS, AnyMethod, is_unbiased, method_name
+from sharpley.engine.methods import AUTO, METHODS, AnyMethod, estimates, is_unbiased, method_name
 from sharpley.estimators.gp.work import work
+from sharpley.indices import SHAPLEY, Index
 
 OPERATIONS_PER_PREDICTION = 2e4  # operations of "gp" that are acceptable for each model prediction
 NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds
@@ -62,9 +63,11 @@ def choose(problem: Problem) -> str:
     return "regression" if budget >= METHODS["regression"].least_budget(d) else "antithetic"
 
 
-def resolve(method: AnyMethod, problem: Problem, *, unbiased: bool) -> AnyMethod:
+def resolve(method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index = SHAPLEY) -> AnyMethod:
     """Replace "auto" by the method chosen for the problem and, if ``unbiased``, a method by its unbiased form."""
     chosen = choose(problem) if method == AUTO else method
+    if method == AUTO and not estimates(chosen, index) and can_be_enumerated(problem.d, problem.budget):
+        chosen = "exact"
     if not unbiased or is_unbiased(chosen):
         return chosen
     form = METHODS[chosen].unbiased_form if isinstance(chosen, str) else None
@@ -74,3 +77,9 @@ def resolve(method: AnyMethod, problem: Problem, *, unbiased: bool) -> AnyMethod
         name = method_name(method)
         raise ValueError(f"method {name!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
     return form
+
+
+def least_budget_of_auto(d: int, *, unbiased: bool) -> int:
+    """The smallest budget with which "auto" finds a method for d players."""
+    candidates = ("gp-unbiased", "antithetic") if unbiased else ("gp", "regression", "antithetic")
+    return min(METHODS[name].least_budget(d) for name in candidates)

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.typing import Coalitions, Floats
+from sharpley._support.typing import Coalitions, Floats, Orderings
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.progress import Progress
 from sharpley.engine.timing import Stopwatch
 from sharpley.estimators.base import Budget, Estimator
+from sharpley.estimators.walks import add_walks, contributions_along
 from sharpley.games.base import Games
+from sharpley.games.values import checked_values
 
 TASKS_PER_JOB = 4  # tasks for each worker: enough to balance the load, few enough to send the model rarely
 
@@ -76,7 +78,7 @@ class Evaluation:
             new = evaluate(self._games, self.rows, self._whole(fresh), n_jobs=self._n_jobs, advance=self._advance)
         self.values = np.concatenate([self.values, new], axis=1)
 
-    def spend(self, estimator: Estimator, budget: Budget, learnt: Any = None) -> Any:
+    def spend(self, estimator: Estimator, budget: Budget, learnt: Any = None) -> tuple[bool, Any]:
         """Let an estimator choose coalitions and learn from their values until the budget is spent.
 
         Parameters
@@ -88,14 +90,23 @@ class Evaluation:
 
         Returns
         -------
-        The new result of ``estimator.learn``. Once all coalitions have been evaluated, it is not updated any more.
+        grew : bool
+            Whether the sample grew, so that there is something new to estimate from.
+        learnt
+            The new result of ``estimator.learn``. Once all coalitions have been evaluated, it is not updated any more.
         """
-        while estimator.choose(self.store, budget, learnt):
+        grew = False
+        # What was learnt reaches only those choices that are declared to depend on values.
+        while estimator.choose(self.store, budget, learnt if estimator.choices_depend_on else None):
+            grew = True
+            if len(self.store) > budget.now:
+                name = type(estimator).__name__
+                raise RuntimeError(f"{name} chose {len(self.store)} coalitions, more than its budget of {budget.now}")
             self.catch_up()
             if self.store.is_complete:
                 break
             learnt = estimator.learn(self.values)
-        return learnt
+        return grew, learnt
 
     def keep(self, which: NDArray[np.bool_]) -> None:
         """Continue with only some of the rows, given by a mask (r,)."""
@@ -112,6 +123,15 @@ class Evaluation:
     def _advance(self, count: int) -> None:
         if self._progress is not None:
             self._progress.advance(count)
+
+
+def walk_contributions(games: Games, orderings: Orderings) -> Floats:
+    """Return the contributions of all players along orderings (n, d), for every game: (rows, k, n, d)."""
+    store = CoalitionStore(games.d)
+    walks = add_walks(store, orderings)
+    evaluation = Evaluation(games, np.arange(games.n_rows), store, games.endpoints())
+    evaluation.catch_up()
+    return contributions_along(np.moveaxis(evaluation.values, 1, 2)[:, :, walks], orderings)
 
 
 def evaluate(
@@ -153,7 +173,8 @@ def _evaluate_part(
     outputs, order = [], []
     for call in range(n_calls):
         numbers = np.arange(start + call, stop, n_calls)
-        outputs.append(evaluate_values(rows[numbers // len(coalitions)], coalitions[numbers % len(coalitions)], None))
+        asked = coalitions[numbers % len(coalitions)]
+        outputs.append(checked_values(evaluate_values(rows[numbers // len(coalitions)], asked, None), asked))
         order.append(numbers - start)
         advance(len(numbers))
     values = np.empty((stop - start, outputs[0].shape[1]))

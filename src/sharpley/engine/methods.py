@@ -21,6 +21,7 @@ from sharpley.estimators import exact, owen, stratified, walks
 from sharpley.estimators.base import Budget, Estimator
 from sharpley.estimators.gp import control_variate
 from sharpley.estimators.gp import estimator as gp
+from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs import regression
 from sharpley.indices import SHAPLEY, Index
 from sharpley.samplers import (
@@ -35,15 +36,12 @@ from sharpley.samplers import (
 )
 from sharpley.samplers.replicates import GroupedSource
 
+SamplerName: TypeAlias = Literal["monte-carlo", "antithetic", "orthogonal", "sobol", "herding", "sbq", "design"]
+"""The names in ``SAMPLERS``."""
+
 MethodName: TypeAlias = Literal[
     "auto",
-    "monte-carlo",
-    "antithetic",
-    "orthogonal",
-    "sobol",
-    "herding",
-    "sbq",
-    "design",
+    SamplerName,
     "owen",
     "owen-halved",
     "stratified",
@@ -71,15 +69,24 @@ AnyMethod: TypeAlias = str | MethodFactory
 FOLDED_REPLICATES = 6  # three in each fold
 
 
-def gp_unbiased(d: int, *, rng: RNG = None) -> Estimator:
+def gp_unbiased(d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> Estimator:
     """Orthogonal orderings, with the Gaussian process as a cross-fitted control variate."""
-    sampler = Orthogonal(d, rng=rng)
-    return control_variate.CrossFittedEstimator(d, partial(GroupedSource, sampler, replicates=FOLDED_REPLICATES))
+    make_source = partial(GroupedSource, Orthogonal(d, rng=rng), replicates=FOLDED_REPLICATES)
+    return control_variate.CrossFittedEstimator(d, make_source, settings=settings)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodRecord:
-    """What is known of a method.
+    """What is known of a method; ``sharpley.METHODS`` has a record for each name.
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> record = sharpley.METHODS["antithetic"]
+    >>> record.summary, record.origin, record.least_budget(10)
+    ('independent orderings, each with its reverse', 'earlier', 38)
+    >>> [name for name, record in sharpley.METHODS.items() if record.keeps_samples]
+    ['herding', 'sbq', 'design']
 
     Attributes
     ----------
@@ -264,6 +271,8 @@ METHODS: dict[str, MethodRecord] = {
 
 AUTO = "auto"
 
+NOT_A_METHOD = "method must be a name, or a class of samplers or estimators (or a functools.partial of one), got {!r}"
+
 SAMPLERS: Mapping[str, type[Sampler]] = {
     name: record.sampler for name, record in METHODS.items() if record.sampler is not None
 }
@@ -275,7 +284,7 @@ def check_method(method: AnyMethod) -> None:
     if isinstance(method, str):
         check_choice("method", method, METHODS)
     elif not callable(method):
-        raise TypeError(f"method must be a name or a sampler class (or a functools.partial of one), got {method!r}")
+        raise TypeError(NOT_A_METHOD.format(method))
 
 
 def method_name(method: AnyMethod) -> str:
@@ -286,17 +295,32 @@ def method_name(method: AnyMethod) -> str:
     return str(getattr(factory, "__name__", factory))
 
 
-def is_unbiased(method: AnyMethod) -> bool:
-    """Whether the mean over a method's random choices is the Shapley value; of a factory only samplers are known."""
+def record_of(method: AnyMethod) -> MethodRecord | None:
+    """What is known of a method: also of the class of a named method, or of a ``functools.partial`` of it."""
     if isinstance(method, str):
-        return METHODS[method].is_unbiased
+        return METHODS[method]
+    factory = getattr(method, "func", method)  # functools.partial
+    return next((record for record in METHODS.values() if record.factory is factory), None)
+
+
+def is_unbiased(method: AnyMethod) -> bool:
+    """Whether the mean over a method's random choices is the Shapley value; a sampler's always is."""
+    record = record_of(method)
+    if record is not None:
+        return record.is_unbiased
     factory = getattr(method, "func", method)  # functools.partial
     return isinstance(factory, type) and issubclass(factory, Sampler)
 
 
 def least_budget(method: AnyMethod, d: int, rng: RNG) -> int:
-    """The smallest budget of a method for d players; a factory's estimator, started with ``rng``, is asked for it."""
-    return METHODS[method].least_budget(d) if isinstance(method, str) else make_estimator(method, d, rng).least_budget
+    """The smallest budget of a method for d players.
+
+    That of a factory with settings of its own is asked of its estimator, started with ``rng``.
+    """
+    record = record_of(method)
+    if record is None or isinstance(method, partial):
+        return make_estimator(method, d, rng).least_budget
+    return record.least_budget(d)
 
 
 def make_estimator(method: AnyMethod, d: int, rng: RNG) -> Estimator:
@@ -309,11 +333,17 @@ def make_estimator(method: AnyMethod, d: int, rng: RNG) -> Estimator:
     return made
 
 
+def estimates(method: AnyMethod, index: Index) -> bool:
+    """Whether a method estimates an index; a factory of one's own estimates Shapley values."""
+    record = record_of(method)
+    known = (SHAPLEY.name,) if record is None else record.indices
+    return known is None or index.name in known
+
+
 def check_estimates(method: AnyMethod, index: Index) -> None:
-    """Raise an error if a method does not estimate an index; a factory estimates Shapley values."""
-    known = METHODS[method].indices if isinstance(method, str) else (SHAPLEY.name,)
-    if known is not None and index.name not in known:
-        able = [name for name, record in METHODS.items() if record.indices is None or index.name in record.indices]
+    """Raise an error, which names the methods that do, if a method does not estimate an index."""
+    if not estimates(method, index):
+        able = [name for name in METHODS if estimates(name, index) and name != AUTO]
         raise ValueError(f"method {method_name(method)!r} does not estimate {index.name!r}; methods that do: {able}")
 
 
@@ -329,15 +359,15 @@ def make_sampler(method: AnyMethod, d: int, *, rng: RNG = None) -> Sampler:
     if isinstance(method, str):
         check_choice("method", method, [name for name, record in METHODS.items() if record.sampler is not None])
     elif not callable(method):
-        raise TypeError(f"method must be a name or a sampler class (or a functools.partial of one), got {method!r}")
+        raise TypeError(NOT_A_METHOD.format(method))
     made = _factory(method)(d, rng=np.random.default_rng(rng))
     if not isinstance(made, Sampler):
         raise TypeError(f"method must make a Sampler, but {method_name(method)} made {made!r}")
     return made
 
 
-def draw_for_budget(method: str, d: int, max_evals: int) -> None:
-    """Draw the orderings of explanations with this budget, with and without a tolerance, so that they are kept."""
+def sample_for_budget(method: str, d: int, max_evals: int) -> None:
+    """Sample the orderings of explanations with this budget, with and without a tolerance, so that they are kept."""
     for may_stop in (False, True):
         estimator = make_estimator(method, d, 0)
         estimator.choose(CoalitionStore(d), Budget(max_evals, max_evals, may_stop))

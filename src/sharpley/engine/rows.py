@@ -1,9 +1,9 @@
 """Estimates for all rows of games.
 
 Rows are explained together: they share their coalitions, which are chosen once, so that model calls can be large. The
-result for a row nevertheless depends on that row alone, except with "gp", which learns from several rows. Players that
-cannot matter in a row, since their feature equals that of all background rows, are omitted from its game; so rows are
-first grouped by the players that can matter.
+result for a row nevertheless depends on that row alone, except with methods that learn from several rows
+(``MethodRecord.learns_from_rows``). Players that cannot matter in a row, since their feature equals that of all
+background rows, are omitted from its game; so rows are first grouped by the players that can matter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from sharpley.engine.settings import Plan, Settings, make_plan
 from sharpley.engine.timing import Stopwatch
 from sharpley.estimators.base import Budget, Estimator, whole_budget
 from sharpley.estimators.exact import ExactEstimator
-from sharpley.games.base import Games
+from sharpley.games.base import Games, checked_endpoints, checked_varying
+from sharpley.indices import Index
 from sharpley.result import ShapleyEstimate
 
 CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one check of the tolerance to the next
@@ -34,10 +35,11 @@ MAX_VALUES_AT_ONCE = 2**23  # values of coalitions held in memory for a block of
 
 def estimate_rows(games: Games, settings: Settings) -> ShapleyEstimate:
     """Estimate the index of every row of ``games``; arrays have shape (rows, components), or (rows, components, k)."""
-    varying = games.varying()
+    everyone = np.ones((games.n_rows, games.d), dtype=bool)
+    varying = checked_varying(games) if settings.index.ignores_null_players else everyone
     # Before the model is called, since too small a budget is an error.
     plans = _plans(varying, games.n_draws, settings)
-    ends = games.endpoints()
+    ends = checked_endpoints(games)
     result = _Result(len(ends), settings.index.n_components(games.d), ends.shape[2])
     stopwatch = Stopwatch()
     n_players = varying.sum(axis=1).tolist()
@@ -48,7 +50,7 @@ def estimate_rows(games: Games, settings: Settings) -> ShapleyEstimate:
     _warn_unconverged(result.converged, settings)
     names = _method_names(plans)
     stopwatch.report(names[0])
-    return result.estimate(ends[:, 0], " and ".join(names), games)
+    return result.estimate(ends[:, 0], " and ".join(names), games, settings.index)
 
 
 def _plans(varying: Coalitions, n_draws: int, settings: Settings) -> dict[int, Plan]:
@@ -84,9 +86,9 @@ class _Result:
         at = (rows[:, None], components)
         self.values[at], self.variances[at], self.degrees_of_freedom[at] = moments
 
-    def estimate(self, base_values: Floats, method: str, games: Games) -> ShapleyEstimate:
+    def estimate(self, base_values: Floats, method: str, games: Games, index: Index) -> ShapleyEstimate:
         """Return all results as an estimate; the axis of outputs is omitted for a single output."""
-        names = None if games.player_names is None else list(games.player_names)
+        names = None if games.player_names is None else index.component_names(games.player_names)
         whole = ShapleyEstimate(
             self.values,
             np.sqrt(self.variances),
@@ -156,16 +158,17 @@ class _Run:
 
     def into(self, result: _Result, components: NDArray[np.int64], progress: Progress) -> None:
         """Run the estimator, and write rows into ``result`` as soon as they meet the tolerance."""
-        learnt = None
+        learnt, moments = None, None
         for budget in self._checkpoints():
-            learnt = self._evaluation.spend(self._estimator, budget, learnt)
-            moments = self._moments(learnt)
+            grew, learnt = self._evaluation.spend(self._estimator, budget, learnt)
+            if grew or moments is None:  # otherwise the last estimate, of the rows that remain, still holds
+                moments = self._moments(learnt)
             done = self._met(moments, all_components=len(components) == result.values.shape[1])
             self._write(result, components, progress, moments, done, converged=True)
             if done.all():
                 return
             moments = moments.rows(~done)
-        if self._plan.may_enumerate:
+        if self._plan.may_enumerate or moments is None:
             moments = self._enumerate()
         everyone = np.ones(len(self._evaluation.rows), dtype=bool)
         self._write(result, components, progress, moments, everyone, converged=self._plan.may_enumerate)

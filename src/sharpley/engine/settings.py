@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sharpley._support.checks import check_count
 from sharpley._support.typing import RNG
 from sharpley.coalitions.enumeration import can_be_enumerated
-from sharpley.engine.auto import Problem, resolve
-from sharpley.engine.methods import AnyMethod, check_estimates, check_method, least_budget, method_name
+from sharpley.engine.auto import Problem, least_budget_of_auto, resolve
+from sharpley.engine.methods import AUTO, METHODS, AnyMethod, check_estimates, check_method, least_budget, method_name
 from sharpley.indices import SHAPLEY, Index, index_by_name
 
 EVALS_PER_PLAYER = 20  # in the default budget without a tolerance: ten antithetic pairs of orderings
@@ -76,12 +76,25 @@ class Plan(NamedTuple):
     """Whether to evaluate all coalitions if the tolerance is not met."""
 
 
+def _too_small(settings: Settings, d: int, budget: int, least: int) -> str:
+    """Say which budget the method that was asked for needs, and which one is the least of all."""
+    if settings.method == AUTO:
+        least = least_budget_of_auto(d, unbiased=settings.unbiased)
+    message = (
+        f"max_evals={budget} is too small for method {method_name(settings.method)!r} with {d} players: "
+        f"it needs at least {least}"
+    )
+    cheapest = min((name for name in METHODS if name != AUTO), key=lambda name: METHODS[name].least_budget(min(d, 20)))
+    fewest = METHODS[cheapest].least_budget(d)
+    return message if fewest >= least else f"{message}; the least of all is {fewest}, of method {cheapest!r}"
+
+
 def make_plan(settings: Settings, d: int, rows: int, patterns: int, draws: int) -> Plan:
     """Determine method and budget for games of d players; raise an error if the budget is too small."""
     per_player = EVALS_PER_PLAYER_WITH_TOL if settings.may_stop else EVALS_PER_PLAYER
     budget = settings.max_evals if settings.max_evals is not None else per_player * d + 2
     problem = Problem(d, budget, rows, draws, may_stop=settings.may_stop, patterns=patterns)
-    method = resolve(settings.method, problem, unbiased=settings.unbiased)
+    method = resolve(settings.method, problem, unbiased=settings.unbiased, index=settings.index)
     check_estimates(method, settings.index)
     if d < 2:  # there is nothing to estimate
         return Plan(method, 2, may_enumerate=False)
@@ -89,9 +102,6 @@ def make_plan(settings: Settings, d: int, rows: int, patterns: int, draws: int) 
     if settings.max_evals is None:
         budget = max(budget, least)
     if budget < least:
-        raise ValueError(
-            f"max_evals={budget} is too small for method {method_name(method)!r} with {d} players: "
-            f"it needs at least {least}"
-        )
+        raise ValueError(_too_small(settings, d, budget, least))
     may_enumerate = settings.may_stop and can_be_enumerated(d, budget)
     return Plan(method, min(budget, 2**d), may_enumerate)

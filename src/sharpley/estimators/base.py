@@ -23,7 +23,7 @@ from sharpley._support.typing import RNG, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
 
-DRAWN_PER_EVALUATION = 10
+SAMPLED_PER_EVALUATION = 10
 """Maximum number of coalitions drawn per evaluation in the budget; repeated coalitions cost no evaluation."""
 
 

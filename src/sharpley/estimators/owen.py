@@ -24,7 +24,7 @@ from sharpley._support.checks import check_choice, check_count
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.moments import Moments, grouped_moments, joined
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators.base import DRAWN_PER_EVALUATION, Budget, Estimator
+from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
 
 RULES = ("uniform", "trapezoid")
 MAX_INTERVALS = 16  # with more intervals, the spread of q within an interval no longer matters
@@ -96,7 +96,7 @@ class MultilinearEstimator(Estimator):
         if self._intervals is None:
             self._intervals = self._affordable_intervals(budget.most)
         before = len(self._sweeps)
-        most = max(2, DRAWN_PER_EVALUATION * budget.now // self._sweep_cost(self._intervals))
+        most = max(2, SAMPLED_PER_EVALUATION * budget.now // self._sweep_cost(self._intervals))
         while len(self._sweeps) < most:
             state = self._rng.bit_generator.state
             members = self._draw_sweep()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators.base import DRAWN_PER_EVALUATION, Budget, Estimator
+from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
 
 FIRST_STAGE_SHARE = 0.5  # of the budget, spent evenly
 MEAN_DEVIATION_SHARE = 0.25  # of the mean predicted deviation, added to the deviation predicted for each stratum
@@ -98,7 +98,7 @@ class StratifiedEstimator(Estimator):
             every[(position > 0) & (position < self.d - 1)],
         )
         self._draw(store, fixed, None)
-        for sweep in range(max(2, DRAWN_PER_EVALUATION * budget // max(1, len(random)))):
+        for sweep in range(max(2, SAMPLED_PER_EVALUATION * budget // max(1, len(random)))):
             limit = None if sweep < 2 else int(FIRST_STAGE_SHARE * budget)
             if len(random) == 0 or not self._draw(store, random, limit):
                 break

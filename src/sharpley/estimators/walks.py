@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Coalitions, Floats, Orderings
 from sharpley.coalitions.moments import Moments, group_totals, group_weights, grouped_moments, joined
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import DRAWN_PER_EVALUATION, Budget, Estimator
+from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
 
 STEPS_PER_REQUEST = 32  # steps requested from the source at a time
 MAX_COUNTED_COALITIONS = 10**12  # of one size: among more than this many, random walks practically never coincide
 MAX_CONTRIBUTIONS_AT_ONCE = 2**22  # held in memory: 32 MB
 
 
-class GroupedOrderings(Protocol):
+class OrderingGroups(Protocol):
     """Weighted orderings in independent groups."""
 
     @property
@@ -48,7 +48,7 @@ class OrderingSource(Protocol):
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
         """Return the next steps, (count, step, d), and the stream of each, (count,)."""
 
-    def label(self, orderings: Orderings, streams: NDArray[np.int64]) -> GroupedOrderings:
+    def label(self, orderings: Orderings, streams: NDArray[np.int64]) -> OrderingGroups:
         """Return the orderings taken so far, (n, d), with their weights and groups."""
 
 
@@ -123,7 +123,7 @@ class PermutationEstimator(Estimator):
         if self._source is None:
             self._source = self._make_source(None if budget.may_stop else orderings_within(budget.most, self.d))
         before = len(self._streams)
-        most = max(2, DRAWN_PER_EVALUATION * budget.now // (self._step * (self.d - 1)))
+        most = max(2, SAMPLED_PER_EVALUATION * budget.now // (self._step * (self.d - 1)))
         while len(self._streams) < most:
             orderings, stream = self._next_step(self._source)
             positions = store.add_within(coalitions_between(orderings), budget.now)
@@ -160,7 +160,7 @@ def orderings_within(budget: int, d: int) -> int:
     def expected(n: int) -> float:
         return 2.0 - float((of_each_size * np.expm1(n * np.log1p(-1.0 / of_each_size))).sum())
 
-    low, high = 1, DRAWN_PER_EVALUATION * budget // (d - 1) + 2
+    low, high = 1, SAMPLED_PER_EVALUATION * budget // (d - 1) + 2
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if expected(middle) <= budget else (low, middle)
@@ -205,7 +205,7 @@ def contributions_along(values: Floats, orderings: Orderings) -> Floats:
     return np.take_along_axis(steps, ranks.reshape(*[1] * (steps.ndim - 2), *ranks.shape), axis=-1)
 
 
-def walk_moments(values: Floats, walks: NDArray[np.int64], sample: GroupedOrderings) -> Moments:
+def walk_moments(values: Floats, walks: NDArray[np.int64], sample: OrderingGroups) -> Moments:
     """Return weighted mean contributions of players along walks, with variances from the spread between groups.
 
     Parameters
@@ -214,7 +214,7 @@ def walk_moments(values: Floats, walks: NDArray[np.int64], sample: GroupedOrderi
         Values of coalitions for each row.
     walks : (n, d+1) int
         Positions of the coalitions along each walk.
-    sample : GroupedOrderings
+    sample : OrderingGroups
         The n orderings of the walks, with their weights and groups.
 
     Returns

@@ -20,11 +20,19 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.values import checked_values
 
 Evaluate: TypeAlias = Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64] | None], Floats]
 """``evaluate(rows (p,), coalitions (p, d), draws (p,))`` -> values (p, k); ``None`` for draws: means over all draws."""
+
+
+def checked_names(names: Sequence[str], d: int) -> list[str]:
+    """Return names as strings, one for each of d players."""
+    if isinstance(names, str) or len(names) != d:
+        raise ValueError(f"names must have one name for each of {d} players, got {names!r}")
+    return [str(name) for name in names]
 
 
 class Games(ABC):
@@ -117,9 +125,12 @@ class Games(ABC):
         (m,), (n_rows, m), (m, k) or (n_rows, m, k) float
             The axis of rows is omitted for a single game, and that of outputs for a single output.
         """
-        masks = np.asarray(coalitions, dtype=bool)
+        masks = np.asarray(coalitions)
         if masks.ndim != 2 or masks.shape[1] != self.d:
             raise ValueError(f"coalitions must have shape (m, {self.d}), got {masks.shape}")
+        if masks.dtype != bool and not np.isin(masks, (0, 1)).all():
+            raise ValueError(f"coalitions must be bool, True for members, not numbers of players; got {masks[0]}")
+        masks = masks.astype(bool)
         rows = np.repeat(np.arange(self.n_rows), len(masks))
         values = self._in_calls(rows, np.tile(masks, (self.n_rows, 1)))
         outputs = values.shape[1:] if values.shape[1] > 1 else ()
@@ -130,7 +141,8 @@ class Games(ABC):
         """Return means over all draws, (p, k), in calls of bounded size."""
         evaluate, size = self.evaluator(), self.values_per_call
         starts = range(0, len(rows), size)
-        parts = [evaluate(rows[i : i + size], coalitions[i : i + size], None) for i in starts]
+        asked = (slice(start, start + size) for start in starts)
+        parts = [checked_values(evaluate(rows[part], coalitions[part], None), coalitions[part]) for part in asked]
         return np.concatenate(parts) if parts else np.empty((0, 1))
 
     def _evaluate(
@@ -144,7 +156,8 @@ class Games(ABC):
         """Return means over all draws: (p,) and (p, d) -> (p, k)."""
         if self.n_draws == 1:
             return self._evaluate(rows, coalitions, np.zeros(len(rows), dtype=np.int64))
-        weights = np.full(self.n_draws, 1.0 / self.n_draws) if self.draw_weights is None else self.draw_weights
+        equal = self.draw_weights is None
+        weights = np.full(self.n_draws, 1.0 / self.n_draws) if equal else np.asarray(self.draw_weights)
         total = np.zeros(())
         for start in range(0, self.n_draws, self.draws_per_call):
             part = np.arange(start, min(self.n_draws, start + self.draws_per_call))
@@ -153,3 +166,42 @@ class Games(ABC):
             )
             total = total + np.einsum("b,pbk->pk", weights[part], single.reshape(len(rows), len(part), -1))
         return np.asarray(total)
+
+
+def check_games(games: Games) -> None:
+    """Check what a class of games says of itself: counts, weights of draws and names."""
+    for name, count in (("d", games.d), ("n_rows", games.n_rows), ("n_draws", games.n_draws)):
+        check_count(f"{type(games).__name__}.{name}", count, minimum=1)
+    check_count(f"{type(games).__name__}.draws_per_call", games.draws_per_call, minimum=1)
+    if games.player_names is not None:
+        checked_names(games.player_names, games.d)
+    if games.draw_weights is not None:
+        weights = np.asarray(games.draw_weights, dtype=np.float64)
+        if weights.shape != (games.n_draws,) or not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0):
+            raise ValueError(
+                f"draw_weights must be {games.n_draws} numbers of at least 0 that sum to 1, one for each draw, "
+                f"got {weights}"
+            )
+
+
+def checked_endpoints(games: Games) -> Floats:
+    """Return the values of ∅ and N of all games, (n_rows, 2, k), if they are finite numbers of that shape."""
+    ends = np.asarray(games.endpoints(), dtype=np.float64)
+    name = f"{type(games).__name__}.endpoints"
+    if ends.ndim != 3 or ends.shape[:2] != (games.n_rows, 2):
+        raise ValueError(f"{name} must return shape ({games.n_rows}, 2, k), got {ends.shape}")
+    if not np.isfinite(ends).all():
+        row = int(np.argwhere(~np.isfinite(ends))[0, 0])
+        raise ValueError(f"{name} must return finite values, got {ends[row].tolist()} for game {row}")
+    return ends
+
+
+def checked_varying(games: Games) -> Coalitions:
+    """Return which players can matter in which games, (n_rows, d) bool."""
+    varying = np.asarray(games.varying())
+    if varying.shape != (games.n_rows, games.d) or varying.dtype != bool:
+        raise ValueError(
+            f"{type(games).__name__}.varying must return bool of shape ({games.n_rows}, {games.d}), "
+            f"got {varying.dtype} of shape {varying.shape}"
+        )
+    return varying

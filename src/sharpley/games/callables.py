@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions
-from sharpley.games.base import Games
+from sharpley.games.base import Games, check_games, checked_names
 
 
 class Game(Protocol):
@@ -60,9 +60,7 @@ class CallableGame(Games):
             raise TypeError(f"game must be callable with bool coalitions (m, d), got {game!r}")
         self.d = check_count("d", d, minimum=1)
         self._game = game
-        if names is not None and len(names) != self.d:
-            raise ValueError(f"names must have one name for each of {self.d} players, got {len(names)}")
-        self.player_names = None if names is None else [str(name) for name in names]
+        self.player_names = None if names is None else checked_names(names, self.d)
         if batch_size is not None:
             self.draws_per_call = check_count("batch_size", batch_size, minimum=1)
 
@@ -97,12 +95,13 @@ def as_games(
     >>> games.d, games.n_rows
     (3, 1)
     """
-    known = next((n for n in (getattr(game, "d", None), getattr(game, "n_players", None)) if n is not None), None)
+    known = _number_of_players(game)
     if known is not None and d is not None and d != known:
         raise ValueError(f"the game has {known} players, but d={d} was given; omit d")
     if isinstance(game, Games):
         if names is not None or batch_size is not None:
             raise TypeError(f"names and batch_size apply only to functions; {type(game).__name__} has its own")
+        check_games(game)
         return game
     if not callable(game):
         raise TypeError(f"game must be callable with bool coalitions (m, d), got {game!r}")
@@ -110,3 +109,9 @@ def as_games(
     if n_players is None:
         raise TypeError("the number of players is unknown; pass d, as in shapley_values(game, d=10)")
     return CallableGame(game, n_players, names=names, batch_size=batch_size)
+
+
+def _number_of_players(game: Any) -> int | None:
+    """Return the number of players that a game says it has; attributes of other kinds are not about players."""
+    said = (getattr(game, "d", None), getattr(game, "n_players", None))
+    return next((int(n) for n in said if isinstance(n, int | np.integer) and not isinstance(n, bool)), None)

@@ -21,6 +21,14 @@ class Index(ABC):
     An index is defined as a function of the values of all coalitions. Method "exact" needs nothing else;
     ``MethodRecord.indices`` has the indices that each of the other methods estimates.
 
+    Attributes
+    ----------
+    name : str
+        The name that ``index=`` accepts.
+    ignores_null_players : bool, default True
+        Whether players that change no value have components 0 and leave those of the others unchanged. Players that
+        cannot matter are then left out of a game; otherwise all are kept.
+
     Notes
     -----
     **Subclassing.** Define ``name``, ``labels`` and ``of_all_values``, and add the index to
@@ -40,6 +48,7 @@ class Index(ABC):
     """
 
     name: str
+    ignores_null_players: bool = True
 
     @abstractmethod
     def labels(self, d: int) -> Sequence[Label]:
@@ -51,6 +60,10 @@ class Index(ABC):
 
         Coalitions are numbered by their binary digits, player 0's the lowest; see ``all_coalitions``.
         """
+
+    def component_names(self, player_names: Sequence[str]) -> list[str]:
+        """Names of the components: those of their players."""
+        return [" × ".join(player_names[player] for player in label) for label in self.labels(len(player_names))]
 
     def n_components(self, d: int) -> int:
         """Return the number of components for games of d players."""

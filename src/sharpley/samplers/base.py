@@ -71,7 +71,15 @@ class Sampler(ABC):
     def random(self, n: int = 1) -> Orderings:
         """Return the next n ≥ 0 orderings of the sequence, int (n, d)."""
         n = check_count("n", n, minimum=0)
-        return self._random(n) if n else np.empty((0, self.d), dtype=np.int64)
+        if n == 0:
+            return np.empty((0, self.d), dtype=np.int64)
+        orderings = self._random(n)
+        if orderings.shape != (n, self.d) or orderings.dtype.kind not in "iu":
+            raise ValueError(
+                f"{type(self).__name__}._random must return integers of shape ({n}, {self.d}), "
+                f"got {orderings.dtype} of shape {orderings.shape}"
+            )
+        return orderings
 
     def weights(self, orderings: ArrayLike) -> Floats:
         """Return the quadrature weights, (n,), of orderings drawn from this sampler, (n, d); they sum to 1."""

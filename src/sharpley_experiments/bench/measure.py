@@ -82,7 +82,8 @@ class Timed(Games):
     def __init__(self, games: Games) -> None:
         self._games = games
         self.d, self.n_rows, self.n_draws = games.d, games.n_rows, games.n_draws
-        self.draws_per_call = games.draws_per_call
+        self.draws_per_call, self.draw_weights = games.draws_per_call, games.draw_weights
+        self.player_names = games.player_names
         self.seconds = 0.0
         self._known: set[bytes] = set()
 
@@ -122,4 +123,4 @@ class Timed(Games):
 
     def _count(self, rows: NDArray[np.int64], coalitions: Coalitions) -> None:
         keys = coalition_keys(coalitions)
-        self._known.update(bytes([row]) + key for row, key in zip(rows.tolist(), keys, strict=True))
+        self._known.update(row.to_bytes(8) + key for row, key in zip(rows.tolist(), keys, strict=True))

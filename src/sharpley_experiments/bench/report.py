@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from sharpley import METHODS
 from sharpley_experiments.bench.measure import OURS
 from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
-from sharpley_experiments.common.style import BLUE, GREEN, GREY, PURPLE, SKY, YELLOW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
 
 HEADLINE_METHOD = "gp"
 DRAWN_METHODS = ("gp", "gp-unbiased", "regression", "antithetic")
-PEER_COLOURS = (BLUE, SKY, PURPLE, YELLOW, GREEN, "#882255", "#999933", GREY)
+PEER_COLOURS = ("#332288", "#88CCEE", "#AA4499", "#DDCC77", "#117733", "#CC6677", "#661100", "#BBBBBB")
+"""Colours that none of our methods has."""
 AIMED_FACTORS = {10: 2.0, 50: 4.0}
 """Aims for the error of the best peer divided by ours, by budget in multiples of d."""
 MAX_REFERENCE_SHARE = 0.25

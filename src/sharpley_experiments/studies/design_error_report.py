@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import sharpley
 from sharpley_experiments.common.intervals import Interval
+from sharpley_experiments.common.panels import draw_line, log_log
 from sharpley_experiments.common.style import panel_grid
 from sharpley_experiments.studies.common import DATA_SETS, markdown_head, markdown_row
 
@@ -97,6 +99,7 @@ def _draw_panel(panel: Axes, lines: Sequence[Line]) -> None:
         n = [line.n for line in mine]
         mean, low, high = zip(*(line.error for line in mine), strict=True)
         width = 2.2 if method == "design" else 1.1
-        panel.plot(n, mean, marker="o", markersize=3, linewidth=width, label=method)
-        panel.fill_between(n, low, high, alpha=0.2, linewidth=0)
-    panel.set(xscale="log", yscale="log", title=f"{lines[0].data_set} (d = {lines[0].d})", xlabel="orderings")
+        look = {"color": sharpley.METHODS[method].colour, "linewidth": width}
+        draw_line(panel, n, mean, (low, high), label=method, look=look)
+    log_log(panel)
+    panel.set(title=f"{lines[0].data_set} (d = {lines[0].d})", xlabel="orderings")

@@ -20,7 +20,7 @@ from sharpley.estimators.gp.data import normalised
 from sharpley.estimators.gp.fitting import Pilot, estimate_games, learn_from_pilots
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
-from sharpley.estimators.pairs.base import PairData, PairedEstimator, as_games, evaluations_of
+from sharpley.estimators.pairs.base import PairData, PairedEstimator, by_game, evaluations_of
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
 
 MIN_PAIRS_PER_PLAYER_FOR_SINGLETONS = 1.5  # samples of at least this many pairs per player contain all singletons
@@ -132,6 +132,6 @@ class GaussianProcessEstimator(PairedEstimator):
         """Compute the posterior mean and variance of the Shapley values of all games."""
         known = self.learn(values) if learnt is None else learnt
         found = estimate_games(known.unit, known.pilot, self._settings)
-        phi = as_games(found.values * known.magnitudes, values)
-        variances = as_games(found.variances * known.magnitudes**2, values)
+        phi = by_game(found.values * known.magnitudes, values)
+        variances = by_game(found.variances * known.magnitudes**2, values)
         return Moments(phi, variances, np.full_like(phi, found.degrees_of_freedom))

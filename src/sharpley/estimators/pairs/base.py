@@ -122,7 +122,7 @@ def pair_data(values: Floats, signs: Floats, positions: NDArray[np.int64]) -> Pa
     return PairData(signs, (member - complement) / 2.0, (member + complement) / 2.0, delta)
 
 
-def as_games(columns: Floats, values: Floats) -> Floats:
+def by_game(columns: Floats, values: Floats) -> Floats:
     """Return results (d, r·k), one column for each game, in the shape (r, d, k) for games with values (r, m, k)."""
     r, _, k = values.shape
     return np.ascontiguousarray(np.moveaxis(columns.reshape(-1, r, k), 0, 1))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
-from sharpley.estimators.pairs.base import PairedEstimator, as_games, evaluations_of
+from sharpley.estimators.pairs.base import PairedEstimator, by_game, evaluations_of
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
 from sharpley.permutations.sphere import hyperplane_basis
 
@@ -59,7 +59,7 @@ class RegressionEstimator(PairedEstimator):
         """Fit the regression to all games."""
         data = self._data(values)
         fit = PairRegression(data.signs).fit(data.odd, data.delta)
-        phi, variances = as_games(fit.values, values), as_games(fit.variances, values)
+        phi, variances = by_game(fit.values, values), by_game(fit.variances, values)
         return Moments(phi, variances, np.full_like(phi, fit.degrees_of_freedom))
 
 

@@ -35,7 +35,7 @@ class ArrayMixer:
         self.n_rows, self.n_columns = rows.shape
         self.n_background, self.names = background.shape[0], names
         self._is_sparse = is_sparse(rows)
-        self._wrap = wrap or (rows.__class__ if self._is_sparse else lambda array: array)
+        self._wrap = wrap or (rows.__class__ if self._is_sparse else _unchanged)
         self._dtype = _common_dtype(rows.dtype, background.dtype)
         # Sparse rows stay sparse, since there may be many, and are converted to dense rows as needed.
         self._rows = rows.tocsr() if self._is_sparse else np.asarray(rows, dtype=self._dtype)
@@ -86,6 +86,10 @@ class ArrayMixer:
         present, which = np.unique(rows, return_inverse=True)
         foreground = self._dense_rows(present)[which.reshape(-1)]
         return self._wrap(np.where(masks, foreground, self._background[background]))
+
+
+def _unchanged(array: NDArray[Any]) -> NDArray[Any]:
+    return array
 
 
 def _common_dtype(rows: np.dtype[Any], background: np.dtype[Any]) -> np.dtype[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -25,12 +26,11 @@ def pandas_mixer(rows: Any, background: Any) -> Mixer:
     dtypes = {*rows.dtypes, *background.dtypes}
     if len(dtypes) > 1 or not all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
         return PandasMixer(rows, background)
-    columns = rows.columns
     return ArrayMixer(
         rows.to_numpy(),
         background.to_numpy(),
-        names=[str(c) for c in columns],
-        wrap=lambda array: pd.DataFrame(array, columns=columns, copy=False),
+        names=[str(c) for c in rows.columns],
+        wrap=partial(pd.DataFrame, columns=rows.columns, copy=False),
     )
 
 

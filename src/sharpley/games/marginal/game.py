@@ -7,7 +7,7 @@ the row itself, a single prediction; v(∅) is the mean prediction for the backg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, final
 
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
-from sharpley.games.base import Evaluate, Games
+from sharpley.games.base import Evaluate, Games, checked_names
 from sharpley.games.marginal.background import as_background
 from sharpley.games.marginal.mixers import make_mixer
 from sharpley.games.marginal.mixing import Mix
-from sharpley.games.marginal.model import as_model_function, wants_to_write
+from sharpley.games.marginal.model import ModelFunction, wants_to_write
 from sharpley.games.marginal.players import Players, make_players
 from sharpley.games.values import describe
 
@@ -52,6 +52,8 @@ class MarginalGame(Games):
         Maximum number of rows in one model call. By default up to 32,768, fewer with many columns.
     n_outputs : int, optional
         Number of outputs that the model must have. By default, that of its first call.
+    names : sequence of d str, optional
+        Names of the players. By default, those of the columns and groups.
 
     Examples
     --------
@@ -79,15 +81,16 @@ class MarginalGame(Games):
         groups: Mapping[str, Any] | None = None,
         batch_size: int | None = None,
         n_outputs: int | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
-        self._model = as_model_function(model, n_outputs)
+        self._model = ModelFunction(model, n_outputs)
         chosen = as_background(background)
         self._mixer = make_mixer(rows, chosen.rows)
         if self._mixer.n_rows == 0:
             raise ValueError("X must have at least one row, got none")
         self.draw_weights = self._weights = chosen.weights_of(self._mixer.n_background)
         self.players: Players = make_players(self._mixer.n_columns, self._mixer.names, groups)
-        self.player_names = self.players.names
+        self.player_names = self.players.names if names is None else checked_names(names, self.players.d)
         self.d, self.n_rows, self.n_draws = self.players.d, self._mixer.n_rows, self._mixer.n_background
         self.draws_per_call = default_batch_size(self._mixer.n_columns) if batch_size is None else batch_size
         self.draws_per_call = check_count("batch_size", self.draws_per_call, minimum=1)

@@ -11,11 +11,6 @@ from sharpley.games.values import as_numbers
 METHOD_ORDER = ("predict_proba", "decision_function", "predict")
 
 
-def as_model_function(model: Any, n_outputs: int | None = None) -> ModelFunction:
-    """Return ``model`` if it is a ``ModelFunction``, and otherwise a ``ModelFunction`` that calls it."""
-    return model if isinstance(model, ModelFunction) else ModelFunction(model, n_outputs)
-
-
 @final
 class ModelFunction:
     """A model as a function from rows to numbers, whose output is checked at every call.

@@ -38,7 +38,7 @@ def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
         scales = mine.assign(scale=mine["series"].str.removeprefix("λ = ").astype(float))
-        _draw_line(panel, scales, "scale", "mean squared error of herding", {"color": SERIES[0]})
+        _draw_line(panel, scales, "scale", "mean squared error of herding", {"color": METHODS["herding"].colour})
         log_numbers(panel, base=2)
         panel.set_ylim(bottom=0)
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:.1e}" if value else "0")

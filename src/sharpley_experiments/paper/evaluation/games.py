@@ -10,9 +10,7 @@ import numpy as np
 
 from sharpley import Games
 from sharpley._support.typing import Floats, Orderings
-from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.evaluation import Evaluation
-from sharpley.estimators.walks import add_walks, contributions_along
+from sharpley.engine.evaluation import walk_contributions
 from sharpley.games import TreeGame
 from sharpley_experiments.common.constants import SEED
 from sharpley_experiments.common.datasets import Dataset, load
@@ -38,16 +36,7 @@ class CurveGames(NamedTuple):
         """Contributions of players along each ordering, (rows, n, d)."""
         if isinstance(self.games, TreeGame | TableGames):
             return self.games.contributions(orderings)
-        return _walked_contributions(self.games, orderings)
-
-
-def _walked_contributions(games: Games, orderings: Orderings) -> Floats:
-    """Contributions by evaluating the coalitions along orderings."""
-    store = CoalitionStore(games.d)
-    walks = add_walks(store, orderings)
-    evaluation = Evaluation(games, np.arange(games.n_rows), store, games.endpoints())
-    evaluation.catch_up()
-    return contributions_along(evaluation.values[:, walks, 0], orderings)
+        return walk_contributions(self.games, orderings)[:, 0]
 
 
 @lru_cache(maxsize=2)  # cells come sorted by data set: a process makes each once
