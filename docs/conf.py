@@ -23,7 +23,16 @@ html_title = f"Sharpley {sharpley.__version__}"
 html_math_renderer = "mathml"  # the default, MathJax, is loaded from the network by every reader
 
 METHODS_TABLE = Path(__file__).parent / "_generated" / "methods.md"
-METHODS_HEAD = ("`method=`", "what it does", "from", "least budget", "unbiased", "adds up", "learns from rows", "kept samples")
+METHODS_HEAD = (
+    "`method=`",
+    "what it does",
+    "from",
+    "least budget",
+    "unbiased",
+    "adds up",
+    "learns from rows",
+    "kept samples",
+)
 D = 10  # number of players for which the table gives the least budget
 
 
