@@ -24,7 +24,7 @@ from sharpley._support.typing import Floats
 from sharpley.games import Airport, CallableGame, TreeGame, UnanimitySum, WeightedVoting
 from sharpley_experiments.common.constants import SEED
 from sharpley_experiments.common.datasets import Dataset, load
-from sharpley_experiments.common.lookup import ENUMERABLE, digest, network_games, write_arrays
+from sharpley_experiments.common.lookup import MAX_PLAYERS_IN_TABLE, digest, network_games, write_arrays
 from sharpley_experiments.common.models import make_task, train_mlp, train_xgboost
 from sharpley_experiments.common.quiet import estimated
 
@@ -38,7 +38,7 @@ GAMES: tuple[str, ...] = (
 )
 CLOSED_FORM_PLAYERS = 30
 REFERENCE_EVALS = 60_002
-FEW_ROWS = 20  # of background, where every evaluation calls the network
+ROWS_FOR_LARGE_NETWORKS = 20  # of background, where every evaluation calls the network
 
 
 class BenchGame(NamedTuple):
@@ -67,8 +67,8 @@ def bench_game(name: str, data: str | None, folder: str) -> BenchGame:
 
 
 def _network(name: str, dataset: Dataset, folder: Path) -> BenchGame:
-    enumerable = dataset.X.shape[1] <= ENUMERABLE
-    task = make_task(dataset, train_mlp(dataset), background=100 if enumerable else FEW_ROWS, seed=SEED)
+    enumerable = dataset.X.shape[1] <= MAX_PLAYERS_IN_TABLE
+    task = make_task(dataset, train_mlp(dataset), background=100 if enumerable else ROWS_FOR_LARGE_NETWORKS, seed=SEED)
     kept = folder / f"{name}-{digest(task)}.npz"
     games, exact = network_games(task, kept)
     if exact is not None:

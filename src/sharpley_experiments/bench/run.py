@@ -24,7 +24,7 @@ MULTIPLES = (5, 10, 20, 50, 100)
 SEEDS = 10
 FEW_SEEDS = 3
 # Up to minutes for a row: with more than 50 players three seeds and up to 20 d, with 30 players three at 100 d.
-SLOW = ("shapiq PolySHAP", "shapiq SVARM", "stratified")
+SLOW_METHODS = ("shapiq PolySHAP", "shapiq SVARM", "stratified")
 SLOW_MULTIPLES = (5, 10, 20)
 SLOW_PLAYERS = 30
 QUICK_GAMES = ("xgboost-make_regression", "airport")
@@ -92,7 +92,7 @@ def _cells(game: str, method: str, data: Path | None, *, quick: bool) -> list[Ce
     for multiple in MULTIPLES[:2] if quick else MULTIPLES:
         if multiple * d + 2 >= 2**d:
             continue  # all coalitions fit: every method is exact, or should be
-        if d > MANY_PLAYERS and method in SLOW and multiple not in SLOW_MULTIPLES:
+        if d > MANY_PLAYERS and method in SLOW_METHODS and multiple not in SLOW_MULTIPLES:
             continue
         cells += [
             {"game": game, "method": method, "multiple": multiple, "seed": seed, "version": version}
@@ -113,8 +113,8 @@ def made_from(game: str, data: Path | None) -> str:
 def _seeds(game: str, d: int, method: str, multiple: int) -> int:
     most = multiple == MULTIPLES[-1]
     if d > MANY_PLAYERS:
-        return FEW_SEEDS if most or method in SLOW else SEEDS
-    slow = method in SLOW and d >= SLOW_PLAYERS and game not in CLOSED_FORMS  # these have one row, not ten
+        return FEW_SEEDS if most or method in SLOW_METHODS else SEEDS
+    slow = method in SLOW_METHODS and d >= SLOW_PLAYERS and game not in CLOSED_FORMS  # these have one row, not ten
     return FEW_SEEDS if most and slow else SEEDS
 
 

@@ -17,7 +17,7 @@ from sharpley.estimators.walks import contributions_along
 from sharpley_experiments.common.models import Task, margin
 from sharpley_experiments.common.quiet import estimated
 
-ENUMERABLE = 16  # players
+MAX_PLAYERS_IN_TABLE = 16  # players
 
 
 class NetworkGames(NamedTuple):
@@ -31,7 +31,7 @@ class NetworkGames(NamedTuple):
 def network_games(task: Task, kept: Path) -> NetworkGames:
     """Games of explaining a neural network; with players few enough all values are kept in a file."""
     games = MarginalGame(margin(task.model), task.background, task.rows)
-    if games.d > ENUMERABLE:
+    if games.d > MAX_PLAYERS_IN_TABLE:
         return NetworkGames(games, None)
     looked_up = TableGames(all_values(games, kept))
     exact = estimated(looked_up, "exact", 2**games.d, 0).values

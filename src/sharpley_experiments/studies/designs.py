@@ -30,10 +30,10 @@ Variant: TypeAlias = Callable[[int], "Orderings | float"]
 CASES, QUICK_CASES = ((10, 10), (10, 100), (10, 1000), (50, 10), (50, 100), (50, 1000), (200, 100)), ((5, 6),)
 """Numbers d of players and n of orderings."""
 
-BOUNDED = {3: (2, 3, 4, 5), 4: (2, 4, 6, 8, 12, 16), 5: (4, 10, 20, 40, 60)}
+SIZES_WITH_BOUNDS = {3: (2, 3, 4, 5), 4: (2, 4, 6, 8, 12, 16), 5: (4, 10, 20, 40, 60)}
 """Numbers of orderings that the lower bound is computed for, by the number of players."""
 
-QUICK_BOUNDED = {3: (2,)}
+QUICK_SIZES_WITH_BOUNDS = {3: (2,)}
 STARTS: dict[str, Start] = {
     "random": lambda d, n, seed: MonteCarlo(d, rng=seed).random(n),
     "orthogonal": lambda d, n, seed: Orthogonal(d, rng=seed).random(n).copy(),
@@ -129,7 +129,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = study_parser(__doc__, quick="a few small cases")
     add_out_option(parser, Path("docs/results"), "folder to write to")
     options = parser.parse_args(arguments)
-    write_lines(options.out / "design_bounds.md", table_of_bounds(QUICK_BOUNDED if options.quick else BOUNDED))
+    write_lines(
+        options.out / "design_bounds.md",
+        table_of_bounds(QUICK_SIZES_WITH_BOUNDS if options.quick else SIZES_WITH_BOUNDS),
+    )
     write_lines(options.out / "design_variants.md", table_of_variants(QUICK_CASES if options.quick else CASES))
 
 

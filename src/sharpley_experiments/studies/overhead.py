@@ -26,7 +26,7 @@ Maker: TypeAlias = Callable[[int], Subject]
 N_BACKGROUND, N_LARGE_BACKGROUND, N_ROWS = 100, 1000, 30
 N_FEATURES = (8, 32, 100)
 BATCH_SIZES = (2**10, 2**12, 2**14, 2**15, 2**17)
-BATCHED: tuple[tuple[str, Maker, int], ...] = (
+BATCHED_MODELS: tuple[tuple[str, Maker, int], ...] = (
     ("XGBoost", xgboost_model, 8),
     ("XGBoost", xgboost_model, 100),
     ("random forest", forest_model, 10),
@@ -128,7 +128,10 @@ def table_of_batch_sizes() -> list[str]:
         "**Seconds by batch size** (rows in one call; the default is 32,768, or fewer so that a table has 2²¹ entries)",
         "",
         *markdown_head(["model", "d", *(f"{size:,}" for size in BATCH_SIZES)]),
-        *(markdown_row([title, d, *_seconds_by_batch_size(make_model(d), d)]) for title, make_model, d in BATCHED),
+        *(
+            markdown_row([title, d, *_seconds_by_batch_size(make_model(d), d)])
+            for title, make_model, d in BATCHED_MODELS
+        ),
     ]
 
 

@@ -29,7 +29,13 @@ from sharpley_experiments.paper.evaluation.compare import below_one, finding, ha
 from sharpley_experiments.paper.evaluation.counting import EveryTime, estimate_every_time
 from sharpley_experiments.paper.evaluation.games import CurveGames, curve_games
 from sharpley_experiments.paper.evaluation.measure import _estimates, measure
-from sharpley_experiments.paper.evaluation.series import EXISTING, NESTED, SETS, most_orderings, scaled
+from sharpley_experiments.paper.evaluation.series import (
+    EARLIER_ESTIMATORS,
+    SAMPLERS_OF_SEQUENCES,
+    SAMPLERS_OF_SETS,
+    most_orderings,
+    scaled,
+)
 from sharpley_experiments.paper.exhibits import Context, verdict
 from sharpley_experiments.paper.tables.printed import DATA
 
@@ -54,7 +60,7 @@ def test_the_first_orderings_of_a_sequence_are_a_smaller_sample(games, series):
     """The estimate at n, from an evaluation of the longest sequence, is the weighted mean over its first n."""
     found = dict(_estimates(games, series, 3, [10, 20, 50]))
     seed = np.random.SeedSequence([3, *series.encode()])
-    sampler = NESTED[series](6, rng=seed)
+    sampler = SAMPLERS_OF_SEQUENCES[series](6, rng=seed)
     orderings = sampler.random(50)
     for n in (10, 20, 50):
         expected = from_orderings(GAME, orderings[:n], sampler.weights(orderings[:n])).values
@@ -89,7 +95,7 @@ class _Anonymous:
         return getattr(self._games, name)
 
 
-@pytest.mark.parametrize("series", [*EXISTING, *SETS, "regression", "gp", "antithetic"])
+@pytest.mark.parametrize("series", [*EARLIER_ESTIMATORS, *SAMPLERS_OF_SETS, "regression", "gp", "antithetic"])
 def test_every_line_estimates_shapley_values(trees, series):
     n = {"gp": 20, "regression": 20}.get(series, 100)
     (_, estimate), *_ = _estimates(trees, series, 0, [n])
@@ -104,7 +110,7 @@ def test_repeated_evaluations_count_every_time(games):
     assert store.add_within(twice, 5) is None
     assert len(store) == 4
     few, many = (
-        estimate_every_time(games.games, EXISTING["owen-halved"], budget, np.random.SeedSequence(1))
+        estimate_every_time(games.games, EARLIER_ESTIMATORS["owen-halved"], budget, np.random.SeedSequence(1))
         for budget in (100, 20_000)
     )
     errors = [np.abs(values - games.exact).max() for values in (few, many)]

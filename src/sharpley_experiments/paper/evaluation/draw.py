@@ -11,7 +11,7 @@ from sharpley_experiments.common.intervals import mean_interval
 from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
 from sharpley_experiments.common.style import SERIES, log_numbers
 from sharpley_experiments.paper.evaluation.compare import chosen_reference, datasets_of, named
-from sharpley_experiments.paper.evaluation.series import BEYOND
+from sharpley_experiments.paper.evaluation.series import BEYOND_THE_PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ def _looks(series: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         line: {"color": METHODS[line].colour if line in METHODS else variants[line]} for line in series
     }
     looks.setdefault(BASELINE, {"color": METHODS[BASELINE].colour})["linewidth"] = 2.0
-    for line in BEYOND:
+    for line in BEYOND_THE_PAPER:
         looks.setdefault(line, {"color": METHODS[line].colour})["linestyle"] = "--"
     return looks
 

@@ -11,14 +11,20 @@ from sharpley._support.typing import Floats
 from sharpley_experiments.common.cells import Cell, Rows, run_cells
 from sharpley_experiments.common.constants import MANY_PLAYERS, PLAYERS, revision_of
 from sharpley_experiments.common.datasets import number_of_rows
-from sharpley_experiments.common.lookup import ENUMERABLE
+from sharpley_experiments.common.lookup import MAX_PLAYERS_IN_TABLE
 from sharpley_experiments.common.versions import with_version
 from sharpley_experiments.paper.constants import CANDIDATES, HERDED_ORDERINGS, SCALES
 from sharpley_experiments.paper.evaluation import claims
 from sharpley_experiments.paper.evaluation.draw import draw_curves, draw_scales, means_table
 from sharpley_experiments.paper.evaluation.games import NETWORK, TREES
 from sharpley_experiments.paper.evaluation.measure import measure
-from sharpley_experiments.paper.evaluation.series import ALIASES, BEYOND, BIASED, scaled, with_candidates
+from sharpley_experiments.paper.evaluation.series import (
+    ALIASES,
+    BEYOND_THE_PAPER,
+    BIASED_METHODS,
+    scaled,
+    with_candidates,
+)
 from sharpley_experiments.paper.exhibits import Context, Exhibit
 
 if TYPE_CHECKING:
@@ -48,7 +54,7 @@ def compute(context: Context, *, kind: str, series: tuple[str, ...], only: int =
 
 def _cells(context: Context, kind: str, dataset: str, series: str, only: int) -> list[Cell]:
     preset, d = context.preset, PLAYERS[dataset]
-    costly = kind == NETWORK and d > ENUMERABLE  # every evaluation calls the network
+    costly = kind == NETWORK and d > MAX_PLAYERS_IN_TABLE  # every evaluation calls the network
     largest = preset.n_network if costly else preset.n_many_players if d > MANY_PLAYERS else preset.n_few_players
     settings: dict[str, Any] = {
         "kind": kind,
@@ -75,13 +81,15 @@ def _errors(rows: Rows) -> Rows:
     for of_dataset in lines.values():
         common = _common_mean(of_dataset)
         for (series, _), trials in of_dataset.items():
-            out += _against_the_mean(trials, common if series in BIASED else None)
+            out += _against_the_mean(trials, common if series in BIASED_METHODS else None)
     return out
 
 
 def _common_mean(lines: dict[tuple[str, int], Rows]) -> Floats:
     """Mean over the trials of all unbiased methods, each at its largest number of orderings."""
-    largest = {series: max(n for other, n in lines if other == series) for series, _ in lines if series not in BIASED}
+    largest = {
+        series: max(n for other, n in lines if other == series) for series, _ in lines if series not in BIASED_METHODS
+    }
     return np.mean([row["estimate"] for key in largest.items() for row in lines[key]], axis=0)
 
 
@@ -146,7 +154,7 @@ CURVES: dict[str, Exhibit] = {
             "orthogonal sampling overtakes antithetic sampling everywhere as n grows; Sobol' sampling falls behind "
             "antithetic sampling on four of the six data sets.",
             TREES,
-            (*PROPOSED_SERIES, *BEYOND),
+            (*PROPOSED_SERIES, *BEYOND_THE_PAPER),
             claims.about_proposed,
         ),
         _curves(
@@ -155,7 +163,7 @@ CURVES: dict[str, Exhibit] = {
             "Similar to trees: herding and SBQ converge quickly with few players, orthogonal sampling beats antithetic "
             "sampling throughout, and differences are smaller on adult.",
             NETWORK,
-            (*PROPOSED_SERIES, *BEYOND),
+            (*PROPOSED_SERIES, *BEYOND_THE_PAPER),
             claims.about_networks,
         ),
         _scales(

@@ -14,7 +14,7 @@ from sharpley.engine.evaluation import walk_contributions
 from sharpley.games import TreeGame
 from sharpley_experiments.common.constants import SEED
 from sharpley_experiments.common.datasets import Dataset, load
-from sharpley_experiments.common.lookup import ENUMERABLE, TableGames, all_values, digest, network_games
+from sharpley_experiments.common.lookup import MAX_PLAYERS_IN_TABLE, TableGames, all_values, digest, network_games
 from sharpley_experiments.common.models import make_task, train_mlp, train_xgboost
 
 TREES, NETWORK = "gbdt", "mlp"
@@ -51,7 +51,7 @@ def curve_games(
     if kind == NETWORK:
         return CurveGames(*network_games(task, kept))
     trees = TreeGame(task.model, task.background, task.rows)
-    games = TableGames(all_values(trees, kept), trees.varying()) if trees.d <= ENUMERABLE else trees
+    games = TableGames(all_values(trees, kept), trees.varying()) if trees.d <= MAX_PLAYERS_IN_TABLE else trees
     return CurveGames(games, trees.shapley_values())
 
 

@@ -14,9 +14,9 @@ from sharpley_experiments.paper.constants import CURVE_SIZES
 from sharpley_experiments.paper.evaluation.counting import estimate_every_time
 from sharpley_experiments.paper.evaluation.games import NETWORK, CurveGames, curve_games
 from sharpley_experiments.paper.evaluation.series import (
-    EXISTING,
-    NESTED,
-    SETS,
+    EARLIER_ESTIMATORS,
+    SAMPLERS_OF_SEQUENCES,
+    SAMPLERS_OF_SETS,
     evaluations,
     fewest_evaluations,
     most_orderings,
@@ -61,12 +61,12 @@ def _row(games: CurveGames, n: int, estimate: Floats, *, keep: bool) -> dict[str
 def _estimates(games: CurveGames, series: str, trial: int, sizes: list[int]) -> Iterator[tuple[int, Floats]]:
     """Shapley values (rows, d) at every number of orderings."""
     seed = np.random.SeedSequence([trial, *series.encode()])
-    if series in NESTED:
+    if series in SAMPLERS_OF_SEQUENCES:
         yield from _nested(games, series, seed, sizes)
         return
     for n, child in zip(sizes, seed.spawn(len(sizes)), strict=True):
-        if series in SETS:
-            sampler = SETS[series](games.d, rng=child)
+        if series in SAMPLERS_OF_SETS:
+            sampler = SAMPLERS_OF_SETS[series](games.d, rng=child)
             yield n, games.contributions(sampler.random(n)).mean(axis=1)
         elif (found := _estimated(games, series, n, child)) is not None:
             yield n, found
@@ -78,7 +78,7 @@ def _nested(
     """Draw and evaluate the longest sequence once; the others are its beginnings."""
     if not sizes:
         return
-    sampler = NESTED[series](games.d, rng=seed)
+    sampler = SAMPLERS_OF_SEQUENCES[series](games.d, rng=seed)
     orderings = sampler.random(sizes[-1])
     contributions = games.contributions(orderings)
     for n in sizes:
@@ -88,9 +88,9 @@ def _nested(
 def _estimated(games: CurveGames, series: str, n: int, seed: np.random.SeedSequence) -> Floats | None:
     """None where the number of evaluations is too small for the method, or as large as that of all coalitions."""
     budget = evaluations(series, n, games.d)
-    if series in EXISTING:
+    if series in EARLIER_ESTIMATORS:
         needed = fewest_evaluations(series, games.d)
-        return estimate_every_time(games.games, EXISTING[series], budget, seed) if budget >= needed else None
+        return estimate_every_time(games.games, EARLIER_ESTIMATORS[series], budget, seed) if budget >= needed else None
     if budget < METHODS[series].least_budget(games.d) or budget >= 2**games.d:
         return None
     return estimated(games.games, series, budget, seed).values

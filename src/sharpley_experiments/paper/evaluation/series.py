@@ -19,10 +19,10 @@ from sharpley_experiments.paper.constants import CANDIDATES, SCALES
 
 MakeSampler: TypeAlias = Callable[..., Sampler]
 
-BEYOND = ("design", "regression", "gp")
+BEYOND_THE_PAPER = ("design", "regression", "gp")
 """Methods in the figures that the paper does not have."""
 
-BIASED = tuple(name for name in BEYOND if not METHODS[name].is_unbiased)
+BIASED_METHODS = tuple(name for name in BEYOND_THE_PAPER if not METHODS[name].is_unbiased)
 """Methods among them whose expectation is not the Shapley values."""
 
 ALIASES = {"25 candidates": "herding", "mallows": "herding"}
@@ -39,7 +39,7 @@ def with_candidates(count: int) -> str:
     return f"{count} candidates"
 
 
-NESTED: dict[str, MakeSampler] = {
+SAMPLERS_OF_SEQUENCES: dict[str, MakeSampler] = {
     **{name: SAMPLERS[name] for name in ("monte-carlo", "antithetic", "orthogonal", "sobol")},
     "herding": partial(KernelHerding, fresh=True),
     "sbq": partial(SequentialBayesianQuadrature, fresh=True),
@@ -49,10 +49,10 @@ NESTED: dict[str, MakeSampler] = {
 }
 """Sequences: the first n orderings of a longer one are what a draw of n would be."""
 
-SETS: dict[str, MakeSampler] = {"design": PermutationDesign}
+SAMPLERS_OF_SETS: dict[str, MakeSampler] = {"design": PermutationDesign}
 """Samples made for their number of orderings."""
 
-EXISTING: dict[str, MethodFactory] = {
+EARLIER_ESTIMATORS: dict[str, MethodFactory] = {
     "owen": partial(OwenEstimator, rule="trapezoid"),
     "owen-halved": partial(OwenHalvedEstimator, rule="trapezoid"),
     "stratified": StratifiedEstimator,
