@@ -38,13 +38,13 @@ DESIGNS = [(10, 1000), (50, 1000), (200, 1000)]
 @pytest.mark.parametrize(("d", "n"), DESIGNS)
 def test_one_sweep(benchmark, d, n):
     """The first sweep, from orthogonal directions: the most expensive one."""
-    start = minimise._start(d, n, 0, with_negatives=False)
-    tables = minimise._differences(minimise._whole_numbers(d, 4.0, False))
-    sweep(start[:2].copy(), minimise._player_major(start[:2]), *tables, 1)
+    start = minimise.start_orderings(d, n, 0, with_negatives=False)
+    tables = minimise.kernel_differences(minimise.whole_kernel_values(d, 4.0, False))
+    sweep(start[:2].copy(), minimise.player_major_ranks(start[:2]), *tables, 1)
 
     def fresh():
         orderings = start.copy()
-        return (orderings, minimise._player_major(orderings), *tables, 4 * n * n * d), {}
+        return (orderings, minimise.player_major_ranks(orderings), *tables, 4 * n * n * d), {}
 
     benchmark.pedantic(sweep, setup=fresh, rounds=3 if benchmark.enabled else 1)
 

@@ -39,8 +39,8 @@ def test_sweeps_match_the_naive_implementation(d, n, paired):
     expected = oracles.sweep(orderings, whole_number_table(d, 4.0, paired))
     sweep(
         orderings,
-        minimise._player_major(orderings),
-        *minimise._differences(minimise._whole_numbers(d, 4.0, paired)),
+        minimise.player_major_ranks(orderings),
+        *minimise.kernel_differences(minimise.whole_kernel_values(d, 4.0, paired)),
         10**12,
     )
     np.testing.assert_array_equal(orderings, expected)
@@ -53,8 +53,8 @@ def test_growing_improves_each_ordering_with_respect_to_those_before():
         expected.append(descend_last([*expected, ordering]))
     grow(
         orderings,
-        minimise._player_major(orderings),
-        *minimise._differences(minimise._whole_numbers(5, 4.0, paired=False)),
+        minimise.player_major_ranks(orderings),
+        *minimise.kernel_differences(minimise.whole_kernel_values(5, 4.0, paired=False)),
     )
     np.testing.assert_array_equal(orderings, expected)
 
@@ -166,11 +166,11 @@ def test_samples_beyond_the_largest_design_are_independently_relabelled_blocks(m
 
 def test_the_work_of_sweeps_is_limited():
     orderings = random_orderings(np.random.default_rng(0), 200, 20)
-    table = minimise._differences(minimise._whole_numbers(20, 4.0, paired=False))
+    table = minimise.kernel_differences(minimise.whole_kernel_values(20, 4.0, paired=False))
     before = discrepancy(orderings)
     little, much = (orderings.copy() for _ in range(2))
-    assert sweep(little, minimise._player_major(little), *table, 10**5) == 1
-    assert sweep(much, minimise._player_major(much), *table, 10**12) > 3
+    assert sweep(little, minimise.player_major_ranks(little), *table, 10**5) == 1
+    assert sweep(much, minimise.player_major_ranks(much), *table, 10**12) > 3
     assert before > discrepancy(little) > discrepancy(much)
 
 
@@ -179,7 +179,7 @@ def test_with_too_many_players_for_a_look_up_table_the_start_is_returned(monkeyp
     swept = minimise.minimised(kind, 8, 12, 4.0, paired=False)
     monkeypatch.setattr("sharpley.permutations.kernels.MAX_TABLE_ENTRIES", 10)
     orderings = minimise.minimised(kind, 8, 12, 4.0, paired=False)
-    start = minimise._start(8, 12, minimise.SEED, with_negatives=kind == "nested")
+    start = minimise.start_orderings(8, 12, minimise.SEED, with_negatives=kind == "nested")
     np.testing.assert_array_equal(orderings, start)
     assert (swept != start).any()
 
@@ -210,15 +210,17 @@ def test_groups_are_whole_designs_when_the_number_of_orderings_is_known(n):
 
 def test_the_best_start_does_not_depend_on_rounding():
     """Energies are integers, so that restarts tie exactly and the first of them is chosen on every machine."""
-    values = minimise._whole_numbers(4, 4.0, paired=False)
-    starts = [minimise._start(4, 8, minimise.SEED + k, with_negatives=False) for k in range(minimise.MAX_RESTARTS)]
-    energies = [minimise._energy(minimise._descend(start, 4.0, paired=False), values) for start in starts]
+    values = minimise.whole_kernel_values(4, 4.0, paired=False)
+    starts = [
+        minimise.start_orderings(4, 8, minimise.SEED + k, with_negatives=False) for k in range(minimise.MAX_RESTARTS)
+    ]
+    energies = [minimise._energy(minimise.descended(start, 4.0, paired=False), values) for start in starts]
     assert all(energy == int(energy) for energy in energies)
     best = [k for k, energy in enumerate(energies) if energy == min(energies)]
     assert len(best) > 1
-    first = minimise._start(4, 8, minimise.SEED + best[0], with_negatives=False)
+    first = minimise.start_orderings(4, 8, minimise.SEED + best[0], with_negatives=False)
     np.testing.assert_array_equal(
-        minimise.minimised("design", 4, 8, 4.0, paired=False), minimise._descend(first, 4.0, paired=False)
+        minimise.minimised("design", 4, 8, 4.0, paired=False), minimise.descended(first, 4.0, paired=False)
     )
 
 

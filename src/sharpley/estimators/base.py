@@ -72,7 +72,9 @@ class Estimator(ABC):
     Notes
     -----
     **Subclassing.** Define ``least_budget``, ``choose`` and ``estimate``, and ``learn`` if further choices depend on
-    values. A complete estimator:
+    values. Positions 0 and 1 of every store, and of the values, are ∅ and N; the generator is ``self._rng``. A choice
+    that leaves more than ``budget.now`` coalitions in the store is an error: ``store.add_within`` keeps the limit. A
+    complete estimator:
 
     >>> import numpy as np
     >>> import sharpley

@@ -95,18 +95,21 @@ def minimised(kind: str, d: int, n: int, scale: float, paired: bool) -> Ordering
 def _nested(d: int, n: int, scale: float, paired: bool) -> Orderings:
     from sharpley.samplers._sweep import grow
 
-    orderings = _start(d, n, SEED, with_negatives=not paired)
-    values = _whole_numbers(d, scale, paired)
+    orderings = start_orderings(d, n, SEED, with_negatives=not paired)
+    values = whole_kernel_values(d, scale, paired)
     if values is not None:
-        grow(orderings, _player_major(orderings), *_differences(values))
+        grow(orderings, player_major_ranks(orderings), *kernel_differences(values))
     return orderings
 
 
 def _best_of_restarts(d: int, n: int, scale: float, paired: bool) -> Orderings:
     with_negatives = n < d and not paired
     restarts = 1 if n < d else max(1, min(MAX_RESTARTS, MAX_RESTART_WORK // (n * n * d)))
-    found = [_descend(_start(d, n, SEED + k, with_negatives=with_negatives), scale, paired) for k in range(restarts)]
-    values = _whole_numbers(d, scale, paired)
+    found = [
+        descended(start_orderings(d, n, SEED + k, with_negatives=with_negatives), scale, paired)
+        for k in range(restarts)
+    ]
+    values = whole_kernel_values(d, scale, paired)
     if restarts == 1 or values is None:
         return found[0]
     return min(found, key=lambda orderings: _energy(orderings, values))
@@ -119,30 +122,31 @@ def _energy(orderings: Orderings, values: Floats) -> float:
     return float(_bits.table_product(_bits.pack(orderings), values, np.ones(len(orderings))).sum())
 
 
-def _descend(orderings: Orderings, scale: float, paired: bool) -> Orderings:
+def descended(orderings: Orderings, scale: float, paired: bool) -> Orderings:
+    """Lower the energy of orderings, in place, by sweeps with larger scales first; return them."""
     from sharpley.samplers._sweep import sweep
 
-    ranks = _player_major(orderings)
+    ranks = player_major_ranks(orderings)
     for factor in SCALE_FACTORS:
-        values = _whole_numbers(orderings.shape[1], factor * scale, paired)
+        values = whole_kernel_values(orderings.shape[1], factor * scale, paired)
         if values is not None:
-            sweep(orderings, ranks, *_differences(values), MAX_COMPARISONS)
+            sweep(orderings, ranks, *kernel_differences(values), MAX_COMPARISONS)
     return orderings
 
 
-def _start(d: int, n: int, seed: int, *, with_negatives: bool) -> Orderings:
+def start_orderings(d: int, n: int, seed: int, *, with_negatives: bool) -> Orderings:
     """Return the orderings of random orthonormal bases, (n, d); a smaller n returns the first of a larger n."""
     spherical = Orthogonal(d, rng=seed)
     return spherical.random(n).copy() if with_negatives else spherical.random(2 * n)[::2].copy()
 
 
-def _player_major(orderings: Orderings) -> np.ndarray:
+def player_major_ranks(orderings: Orderings) -> np.ndarray:
     """Return the ranks of the players in each ordering, (d, n)."""
     ranks = np.argsort(orderings, axis=1).T
     return np.ascontiguousarray(ranks, dtype=np.int16 if orderings.shape[1] < 2**15 else np.int32)
 
 
-def _whole_numbers(d: int, scale: float, paired: bool) -> Floats | None:
+def whole_kernel_values(d: int, scale: float, paired: bool) -> Floats | None:
     """Return the kernel values, rounded to integers, for each number of discordant pairs, (C(d, 2) + 1,).
 
     If ``paired``, an ordering is compared with both orderings of every other antithetic pair, so the values are
@@ -155,7 +159,7 @@ def _whole_numbers(d: int, scale: float, paired: bool) -> Floats | None:
     return np.rint(FIXED_POINT_ONE * (values + values[::-1] if paired else values))
 
 
-def _differences(values: Floats) -> tuple[Floats, Floats]:
+def kernel_differences(values: Floats) -> tuple[Floats, Floats]:
     """Return the arrays ``up`` and ``gain`` of ``_sweep``, (C(d, 2) + 1,) each."""
     steps = np.diff(values)
     up, down = np.append(steps, 0.0), np.append(0.0, -steps)

@@ -21,12 +21,12 @@ SWEEP_FACTORS = minimise.SCALE_FACTORS
 
 def ranks_by_player(orderings: Orderings) -> NDArray[np.signedinteger]:
     """Return the ranks (d, n) of each player in each of the orderings (n, d), as the compiled sweeps read them."""
-    return minimise._player_major(orderings)
+    return minimise.player_major_ranks(orderings)
 
 
 def whole_kernel_values(d: int, scale: float = DESIGN_SCALE, *, paired: bool = False) -> Floats:
     """Return Mallows kernel values by the number of discordant pairs, as whole numbers, so that sums are exact."""
-    values = minimise._whole_numbers(d, scale, paired)
+    values = minimise.whole_kernel_values(d, scale, paired)
     if values is None:
         raise ValueError(f"there is no table of kernel values for {d} players; use at most 2,896")
     return values
@@ -50,7 +50,7 @@ def swept(orderings: Orderings, factors: Sequence[float] = SWEEP_FACTORS, *, pai
     ranks = ranks_by_player(orderings)
     for factor in factors:
         values = whole_kernel_values(orderings.shape[1], factor * DESIGN_SCALE, paired=paired)
-        sweep(orderings, ranks, *minimise._differences(values), minimise.MAX_COMPARISONS)
+        sweep(orderings, ranks, *minimise.kernel_differences(values), minimise.MAX_COMPARISONS)
     return with_reverses(orderings) if paired else orderings
 
 
@@ -62,5 +62,5 @@ def library_design(d: int, n: int) -> Orderings:
 @cache
 def design_without_negatives(d: int, n: int) -> Orderings:
     """Return a design from orthogonal directions alone, (n, d), even if there are fewer orderings than players."""
-    start = minimise._start(d, n, minimise.SEED, with_negatives=False)
-    return minimise._descend(start, DESIGN_SCALE, paired=False)
+    start = minimise.start_orderings(d, n, minimise.SEED, with_negatives=False)
+    return minimise.descended(start, DESIGN_SCALE, paired=False)

@@ -17,6 +17,7 @@ from sharpley.estimators import GaussianProcessEstimator, GPSettings
 from sharpley.estimators.base import whole_budget
 from sharpley.estimators.gp import active, fitting
 from sharpley.estimators.gp.data import normalised
+from sharpley.estimators.gp.estimator import mixture_quotas
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.pairs.base import PairData
 from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class
@@ -89,11 +90,11 @@ class FixedMixture:
     """
 
     def __init__(self, d: int, rng: np.random.Generator) -> None:
-        self._chooser, self._estimator = PairChooser(d, rng), GaussianProcessEstimator(d)
+        self._d, self._chooser = d, PairChooser(d, rng)
 
     def extend(self, total: int) -> Coalitions:
         """Extend the mixture to a total number of pairs, and return the new ones, (m, d)."""
-        return self._chooser.extend(self._estimator._quotas(total))
+        return self._chooser.extend(mixture_quotas(self._d, total))
 
 
 def number_of_pairs(d: int) -> int:

@@ -48,6 +48,15 @@ def least_budget(d: int) -> int:
     return evaluations_of(fewest_pairs(d), d)
 
 
+def mixture_quotas(d: int, n_pairs: int, settings: GPSettings = DEFAULT_SETTINGS) -> NDArray[np.int64]:
+    """Return the number of pairs of each class in the mixture of ``n_pairs``, (⌊d/2⌋,)."""
+    middle = settings.middle_share if d < settings.many_players else settings.middle_share_of_many
+    first = min(n_pairs, settings.most_pairs)
+    singletons = first >= MIN_PAIRS_PER_PLAYER_FOR_SINGLETONS * d
+    mixed = quotas(d, first, singletons=singletons, middle=middle)
+    return mixed if n_pairs == first else quotas(d, n_pairs, already=mixed)
+
+
 @final
 class GaussianProcessEstimator(PairedEstimator):
     """Bayesian quadrature over coalitions: accurate from few evaluations, at the cost of some linear algebra.
@@ -81,15 +90,6 @@ class GaussianProcessEstimator(PairedEstimator):
     def _fewest_pairs(self) -> int:
         return fewest_pairs(self.d)
 
-    def _quotas(self, n_pairs: int) -> NDArray[np.int64]:
-        """Return the number of pairs of each class in a mixture of ``n_pairs``, (⌊d/2⌋,)."""
-        settings = self._settings
-        middle = settings.middle_share if self.d < settings.many_players else settings.middle_share_of_many
-        first = min(n_pairs, settings.most_pairs)
-        singletons = first >= MIN_PAIRS_PER_PLAYER_FOR_SINGLETONS * self.d
-        mixed = quotas(self.d, first, singletons=singletons, middle=middle)
-        return mixed if n_pairs == first else quotas(self.d, n_pairs, already=mixed)
-
     def _choose(self, wanted: int, learnt: Learnt | None) -> Coalitions:
         """Choose from the mixture or, if ``learnt`` is given, half from it and half actively.
 
@@ -115,7 +115,7 @@ class GaussianProcessEstimator(PairedEstimator):
         parts: list[Coalitions] = []
         while (missing := count - sum(map(len, parts))) > 0:
             self._n_requested += missing
-            fresh = self._chooser.extend(self._quotas(self._n_requested))
+            fresh = self._chooser.extend(mixture_quotas(self.d, self._n_requested, self._settings))
             parts.append(fresh[unseen(fresh, known)][:missing])
             if len(fresh) == 0 and self._n_requested > pairs_per_class(self.d).sum():
                 # A defect, since callers never ask for more pairs than there are.
