@@ -2,7 +2,7 @@
 
 φ_i is the mean over positions ℓ = 0 .. d−1 of the mean contribution of player i to random coalitions of ℓ
 others. These (i, ℓ) are the strata. The first stage spends half of the budget evenly over the strata. The second stage
-spends the rest where it lowers the error most: the total number of draws from a stratum, both stages together, becomes
+spends the rest where it lowers the error most: the total number of samples from a stratum, both stages together, becomes
 proportional to its estimated standard deviation (Neyman allocation). At the first and the last position there is only
 one coalition, and no variance.
 
@@ -28,7 +28,7 @@ PRIOR_DEGREES_OF_FREEDOM = 1.0  # weight of the position's mean variance in the 
 
 
 def least_budget(d: int) -> int:
-    """Return the number of evaluations for two draws from each stratum that has a variance, and one from the others."""
+    """Return the number of evaluations for two samples from each stratum that has a variance, and one from the others."""
     return min(2 + 2 * d + 4 * d * max(0, d - 2), 2**d)
 
 
@@ -60,16 +60,16 @@ class StratifiedEstimator(Estimator):
 
     def __init__(self, d: int, *, rng: RNG = None) -> None:
         super().__init__(d, rng=rng)
-        self._strata: list[NDArray[np.int64]] = []  # player · d + position, of each draw
+        self._strata: list[NDArray[np.int64]] = []  # player · d + position, of each sample
         self._positions: list[NDArray[np.int64]] = []  # in the store, without and with the player
 
     @property
     def least_budget(self) -> int:
-        """Number of evaluations for two draws from each stratum that has a variance, and one from the others."""
+        """Number of evaluations for two samples from each stratum that has a variance, and one from the others."""
         return least_budget(self.d)
 
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
-        """Draw evenly in the first stage, then in proportion to the standard deviations learnt so far."""
+        """Sample evenly in the first stage, then in proportion to the standard deviations learnt so far."""
         before = len(self._strata)
         if not self._strata:
             self._first_stage(store, budget.now)
@@ -79,8 +79,8 @@ class StratifiedEstimator(Estimator):
         # In random order, so that no stratum is favoured when the budget runs out.
         waiting = self._rng.permutation(np.repeat(np.arange(self.d**2), np.maximum(0, target - counts)))
         while len(waiting):
-            now = max(1, (budget.now - len(store)) // 2)  # these fit in any case: a draw adds at most two coalitions
-            if not self._draw(store, waiting[:now], budget.now):
+            now = max(1, (budget.now - len(store)) // 2)  # these fit in any case: a sample adds at most two coalitions
+            if not self._sample(store, waiting[:now], budget.now):
                 break
             waiting = waiting[now:]
         return len(self._strata) > before
@@ -90,21 +90,21 @@ class StratifiedEstimator(Estimator):
         return self._predicted_deviations(values[0])
 
     def _first_stage(self, store: CoalitionStore, budget: int) -> None:
-        """Draw twice from each stratum that has a variance, then evenly up to half the budget."""
+        """Sample twice from each stratum that has a variance, then evenly up to half the budget."""
         every = np.arange(self.d**2)
         position = every % self.d
         fixed, random = (
             every[(position == 0) | (position == self.d - 1)],
             every[(position > 0) & (position < self.d - 1)],
         )
-        self._draw(store, fixed, None)
+        self._sample(store, fixed, None)
         for sweep in range(max(2, SAMPLED_PER_EVALUATION * budget // max(1, len(random)))):
             limit = None if sweep < 2 else int(FIRST_STAGE_SHARE * budget)
-            if len(random) == 0 or not self._draw(store, random, limit):
+            if len(random) == 0 or not self._sample(store, random, limit):
                 break
 
-    def _draw(self, store: CoalitionStore, strata: NDArray[np.int64], limit: int | None) -> bool:
-        """Draw one coalition for each stratum, and register it without and with the player."""
+    def _sample(self, store: CoalitionStore, strata: NDArray[np.int64], limit: int | None) -> bool:
+        """Sample one coalition for each stratum, and register it without and with the player."""
         players, sizes = strata // self.d, strata % self.d
         without = self._random_coalitions(players, sizes)
         joined = without.copy()
@@ -118,19 +118,19 @@ class StratifiedEstimator(Estimator):
         return True
 
     def _random_coalitions(self, players: NDArray[np.int64], sizes: NDArray[np.int64]) -> Coalitions:
-        """Draw uniformly distributed coalitions of the given sizes that do not contain the given players."""
+        """Sample uniformly distributed coalitions of the given sizes that do not contain the given players."""
         keys = self._rng.random((len(players), self.d))
         keys[np.arange(len(players)), players] = 2.0  # sorted last, so never among the first d − 1
         return np.argsort(np.argsort(keys, axis=1), axis=1) < sizes[:, None]
 
     def _allocation(self, deviations: Floats, counts: NDArray[np.int64], evals: int) -> NDArray[np.int64]:
-        """Return the number of draws from each stratum, both stages together, after ``evals`` // 2 further draws."""
+        """Return the number of samples from each stratum, both stages together, after ``evals`` // 2 further samples."""
         further = evals // 2
         wanted = counts.astype(np.float64)
         growing = deviations > 0
         if further <= 0 or not growing.any():
             return counts
-        # Strata that already have more than their share keep it; all others get level · deviation draws.
+        # Strata that already have more than their share keep it; all others get level · deviation samples.
         while True:
             level = (further + counts[growing].sum()) / deviations[growing].sum()
             over = growing & (counts > level * deviations)
@@ -141,7 +141,7 @@ class StratifiedEstimator(Estimator):
         return np.floor(wanted).astype(np.int64)
 
     def _moments(self, values: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
-        """Return the number of draws, the mean and the variance of each stratum: (d²,), (r, d², k), (r, d², k)."""
+        """Return the number of samples, the mean and the variance of each stratum: (d²,), (r, d², k), (r, d², k)."""
         strata, positions = np.concatenate(self._strata), np.concatenate(self._positions)
         gains = values[:, positions[:, 1]] - values[:, positions[:, 0]]
         counts = np.bincount(strata, minlength=self.d**2)
@@ -154,22 +154,22 @@ class StratifiedEstimator(Estimator):
     def _predicted_deviations(self, values: Floats) -> Floats:
         """Predict the standard deviation of each stratum from the *other* strata of its player and of its position.
 
-        A stratum's own draws must not decide how often it is drawn from again. Two draws are often equal by chance, and
-        where contributions are rare (a pivotal vote), strata in which none was observed would not be drawn from again.
+        A stratum's own samples must not decide how often it is drawn from again. Two samples are often equal by chance, and
+        where contributions are rare (a pivotal vote), strata in which none was observed would not be sampled from again.
         Their means would stay too low with an apparent error of 0, and intervals would cover far too little.
         """
         variances = self._moments(values[None])[2][0].sum(axis=-1).reshape(self.d, self.d)
         by_player = variances.sum(axis=1, keepdims=True) - variances
         by_position = variances.sum(axis=0, keepdims=True) - variances
         predicted = (by_player * by_position) ** 0.25
-        predicted += MEAN_DEVIATION_SHARE * predicted.mean()  # no stratum is abandoned after a few draws
+        predicted += MEAN_DEVIATION_SHARE * predicted.mean()  # no stratum is abandoned after a few samples
         predicted[:, [0, -1]] = 0.0  # there is only one coalition
         return np.asarray(predicted.reshape(-1))
 
     def _shrunk(self, variances: Floats, counts: NDArray[np.int64]) -> Floats:
         """Shrink the variances of strata slightly towards the mean variance of all players at the same position.
 
-        A few draws of a player who contributes rarely may all be 0; that does not make the mean certain.
+        A few samples of a player who contributes rarely may all be 0; that does not make the mean certain.
         """
         shape = (len(variances), self.d, self.d, variances.shape[2])
         position = np.repeat(variances.reshape(shape).mean(axis=1, keepdims=True), self.d, axis=1).reshape(
