@@ -2,9 +2,9 @@
 
 φ_i is the mean over positions ℓ = 0 .. d−1 of the mean contribution of player i to random coalitions of ℓ
 others. These (i, ℓ) are the strata. The first stage spends half of the budget evenly over the strata. The second stage
-spends the rest where it lowers the error most: the total number of samples from a stratum, both stages together, becomes
-proportional to its estimated standard deviation (Neyman allocation). At the first and the last position there is only
-one coalition, and no variance.
+spends the rest where it lowers the error most: the total number of samples from a stratum, both stages together,
+becomes proportional to its estimated standard deviation (Neyman allocation). At the first and the last position there
+is only one coalition, and no variance.
 
 Var φ_i = Σ_ℓ s²_iℓ / n_iℓ / d², with the degrees of freedom of Welch and Satterthwaite. Since the second stage depends
 on the values of the first, the estimate is unbiased only asymptotically.
@@ -28,7 +28,7 @@ PRIOR_DEGREES_OF_FREEDOM = 1.0  # weight of the position's mean variance in the 
 
 
 def least_budget(d: int) -> int:
-    """Return the number of evaluations for two samples from each stratum that has a variance, and one from the others."""
+    """Return the number of evaluations for two samples from each stratum with a variance, and one from the others."""
     return min(2 + 2 * d + 4 * d * max(0, d - 2), 2**d)
 
 
@@ -124,7 +124,7 @@ class StratifiedEstimator(Estimator):
         return np.argsort(np.argsort(keys, axis=1), axis=1) < sizes[:, None]
 
     def _allocation(self, deviations: Floats, counts: NDArray[np.int64], evals: int) -> NDArray[np.int64]:
-        """Return the number of samples from each stratum, both stages together, after ``evals`` // 2 further samples."""
+        """Return the number of samples from each stratum, both stages together, after ``evals`` // 2 further ones."""
         further = evals // 2
         wanted = counts.astype(np.float64)
         growing = deviations > 0
@@ -154,9 +154,9 @@ class StratifiedEstimator(Estimator):
     def _predicted_deviations(self, values: Floats) -> Floats:
         """Predict the standard deviation of each stratum from the *other* strata of its player and of its position.
 
-        A stratum's own samples must not decide how often it is drawn from again. Two samples are often equal by chance, and
-        where contributions are rare (a pivotal vote), strata in which none was observed would not be sampled from again.
-        Their means would stay too low with an apparent error of 0, and intervals would cover far too little.
+        A stratum's own samples must not decide how often it is sampled again. Two samples are often equal by chance,
+        and where contributions are rare (a pivotal vote), strata in which none was observed would not be sampled
+        again. Their means would stay too low with an apparent error of 0, and intervals would cover far too little.
         """
         variances = self._moments(values[None])[2][0].sum(axis=-1).reshape(self.d, self.d)
         by_player = variances.sum(axis=1, keepdims=True) - variances
