@@ -7,8 +7,8 @@ Everything that is estimated is an index of one or more games, and each of them 
 For the prediction of a model at a row, a draw is a background row, from which absent features take their values. A game
 that is a plain function of coalitions has a single draw.
 
-Games evaluate single draws, or the mean over all draws. A subclass need only define the former; the cost of an estimate
-is the number of single draws that it evaluates.
+Games evaluate single draws, or the mean over all draws, which costs as many evaluations as there are draws. A subclass
+need only define the former.
 """
 
 from __future__ import annotations
