@@ -1,6 +1,7 @@
 """What the engine enforces: budgets, declared dependence, what games and indices say of themselves."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 import sharpley
 from sharpley import Explainer, Games, MarginalGame, Sampler, estimate, from_orderings, shapley_values
 from sharpley.coalitions.moments import exact_moments
-from sharpley.estimators import Estimator, ExactEstimator, OwenEstimator
+from sharpley.estimators import Estimator, ExactEstimator, GaussianProcessEstimator, GPSettings, OwenEstimator
 from sharpley.games import Airport, TreeGame, UnanimitySum, WeightedVoting
 from sharpley.indices import Index
 
@@ -202,6 +203,10 @@ def test_classes_are_known_as_their_names_are():
     by_class = shapley_values(game, method=OwenEstimator, unbiased=True, max_evals=60, rng=0)
     by_name = shapley_values(game, method="owen", unbiased=True, max_evals=60, rng=0)
     np.testing.assert_array_equal(by_class.values, by_name.values)
+    assert shapley_values(game, method=GaussianProcessEstimator, unbiased=True, rng=0).method == "gp-unbiased"
+    configured = partial(GaussianProcessEstimator, settings=GPSettings(most_pairs=50))
+    with pytest.raises(ValueError, match="'GaussianProcessEstimator' has no unbiased form"):
+        shapley_values(game, method=configured, unbiased=True, rng=0)
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,7 @@ def test_linear_games_with_interactions_are_exact(d, count, budget, seed):
 
 
 def test_only_the_players_that_interact_most_are_in_candidates():
-    """Of 150 players, 110 can be in a triple, and triples contain their numbers among all 150."""
+    """With 150 players, 110 are candidates for triples, which contain the players' numbers among all 150."""
     rng = np.random.default_rng(0)
     signs = signs_of(400, d=150)
     alpha = signs[:, [3, 70, 149]].prod(axis=1) + 0.1 * rng.standard_normal(400)

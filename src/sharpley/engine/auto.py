@@ -16,10 +16,11 @@ predictions. The cheapest models take about a microsecond for a prediction, in w
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from sharpley.coalitions.enumeration import can_be_enumerated
-from sharpley.engine.methods import AUTO, METHODS, AnyMethod, estimates, is_unbiased, method_name
+from sharpley.engine.methods import AUTO, METHODS, AnyMethod, estimates, is_unbiased, method_name, record_of
 from sharpley.estimators.gp.work import work
 from sharpley.indices import SHAPLEY, Index
 
@@ -70,7 +71,9 @@ def resolve(method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index
         chosen = "exact"
     if not unbiased or is_unbiased(chosen):
         return chosen
-    form = METHODS[chosen].unbiased_form if isinstance(chosen, str) else None
+    # A partial has settings of its own, which another method would not have.
+    record = None if isinstance(chosen, partial) else record_of(chosen)
+    form = None if record is None else record.unbiased_form
     if method == AUTO and (form is None or problem.budget < METHODS[form].least_budget(problem.d)):
         return "antithetic"
     if form is None:
@@ -80,6 +83,5 @@ def resolve(method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index
 
 
 def least_budget_of_auto(d: int, *, unbiased: bool) -> int:
-    """The smallest budget with which "auto" finds a method for d players."""
-    candidates = ("gp-unbiased", "antithetic") if unbiased else ("gp", "regression", "antithetic")
-    return min(METHODS[name].least_budget(d) for name in candidates)
+    """Return the smallest budget with which "auto" finds a method for d players."""
+    return METHODS["antithetic" if unbiased else AUTO].least_budget(d)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_count
 from sharpley._support.typing import RNG
-from sharpley.coalitions.enumeration import can_be_enumerated
+from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, can_be_enumerated
 from sharpley.engine.auto import Problem, least_budget_of_auto, resolve
 from sharpley.engine.methods import AUTO, METHODS, AnyMethod, check_estimates, check_method, least_budget, method_name
 from sharpley.indices import SHAPLEY, Index, index_by_name
@@ -84,7 +84,11 @@ def _too_small(settings: Settings, d: int, budget: int, least: int) -> str:
         f"max_evals={budget} is too small for method {method_name(settings.method)!r} with {d} players: "
         f"it needs at least {least}"
     )
-    cheapest = min((name for name in METHODS if name != AUTO), key=lambda name: METHODS[name].least_budget(min(d, 20)))
+    # Which method is the cheapest does not change beyond the players that "exact" is defined for.
+    cheapest = min(
+        (name for name in METHODS if name != AUTO),
+        key=lambda name: METHODS[name].least_budget(min(d, MAX_ENUMERATED_PLAYERS)),
+    )
     fewest = METHODS[cheapest].least_budget(d)
     return message if fewest >= least else f"{message}; the least of all is {fewest}, of method {cheapest!r}"
 

@@ -15,6 +15,8 @@ from sharpley.samplers import minimise
 DESIGN_SCALE = 4.0
 """The scale λ of the Mallows kernel that designs are made for."""
 
+NOT_TABULATED = "kernel values are tabulated for at most 2,896 players, got {}"
+
 SWEEP_FACTORS = minimise.SCALE_FACTORS
 """Multiples of the scale at which designs are swept, one after the other."""
 
@@ -28,7 +30,7 @@ def whole_kernel_values(d: int, scale: float = DESIGN_SCALE, *, paired: bool = F
     """Return Mallows kernel values by the number of discordant pairs, as whole numbers, so that sums are exact."""
     values = minimise.whole_kernel_values(d, scale, paired)
     if values is None:
-        raise ValueError(f"there is no table of kernel values for {d} players; use at most 2,896")
+        raise ValueError(NOT_TABULATED.format(d))
     return values
 
 

@@ -22,7 +22,13 @@ from numpy.typing import NDArray
 
 from sharpley import Mallows
 from sharpley._support.typing import Floats, Orderings
-from sharpley_experiments.studies.design_internals import DESIGN_SCALE, ranks_by_player, swept, whole_kernel_values
+from sharpley_experiments.studies.design_internals import (
+    DESIGN_SCALE,
+    NOT_TABULATED,
+    ranks_by_player,
+    swept,
+    whole_kernel_values,
+)
 
 LONGEST_BLOCK = 3
 """Maximum number of players in a block that is exchanged."""
@@ -63,7 +69,7 @@ def annealed(orderings: Orderings, seed: int, n_temperatures: int = 200) -> Orde
     n, d = orderings.shape
     table = Mallows(DESIGN_SCALE).discordance_table(d)
     if table is None:
-        raise ValueError(f"there is no table of kernel values for {d} players; use at most 2,896")
+        raise ValueError(NOT_TABULATED.format(d))
     typical = table[0] * DESIGN_SCALE / comb(d, 2) * n**0.5
     temperatures = typical * np.geomspace(1.0, FINAL_TEMPERATURE, n_temperatures)
     anneal(orderings, ranks_by_player(orderings), table, temperatures, np.random.default_rng(seed))

@@ -23,7 +23,6 @@ from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs.base import PairData, PairedEstimator, by_game, evaluations_of
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
 
-MIN_PAIRS_PER_PLAYER_FOR_SINGLETONS = 1.5  # samples of at least this many pairs per player contain all singletons
 SPARE_PAIRS = 2  # pairs in excess of one per player, in the smallest sample
 
 
@@ -52,7 +51,7 @@ def mixture_quotas(d: int, n_pairs: int, settings: GPSettings = DEFAULT_SETTINGS
     """Return the number of pairs of each class in the mixture of ``n_pairs``, (⌊d/2⌋,)."""
     middle = settings.middle_share if d < settings.many_players else settings.middle_share_of_many
     first = min(n_pairs, settings.most_pairs)
-    singletons = first >= MIN_PAIRS_PER_PLAYER_FOR_SINGLETONS * d
+    singletons = first >= settings.singleton_pairs_per_player * d
     mixed = quotas(d, first, singletons=singletons, middle=middle)
     return mixed if n_pairs == first else quotas(d, n_pairs, already=mixed)
 

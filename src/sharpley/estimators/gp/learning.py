@@ -20,7 +20,6 @@ from sharpley.estimators.gp.kernel import Scales, fixed_parts, sinh_and_cosh
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 
 JITTER = 1e-6  # added to the diagonal of Gram matrices, so that they are numerically positive definite
-MAX_LOG_DEVIATION = 8.0  # hyperparameters are bounded to within a factor of e^8 of their prior medians
 
 
 class Sample(NamedTuple):
@@ -63,7 +62,7 @@ def learn_scales(
     problem = _Problem(sample, importance, settings)
     if start is not None:
         problem.narrow_around(start)
-    bounds = np.stack([problem.centre - MAX_LOG_DEVIATION, problem.centre + MAX_LOG_DEVIATION], axis=1)
+    bounds = np.stack([problem.centre - settings.log_range, problem.centre + settings.log_range], axis=1)
     found = minimize(
         problem.value_and_gradient,
         problem.centre,

@@ -122,8 +122,9 @@ class Conditioner:
         self._signs, self._odd, self._noise = (each[order] for each in with_full_coalition(data))
         self._delta, self._linear = data.delta, linear
         self._fixed = fixed_parts(self._signs, self._signs)
-        # At least as many pairs as players are needed to determine the linear part; 1.5 times as many are required.
-        self._tau2 = settings.free_variance if n + 1 > 1.5 * data.d else settings.learning_variance
+        # At least as many pairs as players are needed to determine the linear part.
+        is_determined = n + 1 > settings.free_pairs_per_player * data.d
+        self._tau2 = settings.free_variance if is_determined else settings.learning_variance
 
     def posteriors(self, games: NDArray[np.int64], scales: Scales) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
         """Condition games on their values, each with its outstanding interactions if it is then predicted better.

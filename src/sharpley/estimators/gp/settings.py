@@ -17,6 +17,8 @@ class GPSettings:
         Number of players from which on the settings whose names end in ``of_many`` apply.
     middle_share, middle_share_of_many : float
         Share of the pairs, singletons not counted, from class ⌊d/2⌋, whose coalitions contain half of the players.
+    singleton_pairs_per_player : float
+        Pairs per player from which on all singletons are among them.
     most_pairs : int
         Maximum number of pairs that the process is conditioned on; a regression on all others corrects it.
     correction_pairs_per_player : int
@@ -37,6 +39,10 @@ class GPSettings:
     free_variance : float
         Prior variance τ² of the linear part in the posterior if there are enough pairs to determine it; so large that
         the prior is practically flat.
+    free_pairs_per_player : float
+        Pairs per player, the full coalition included, above which ``free_variance`` is used.
+    log_range : float
+        Hyperparameters are sought within a factor of e to this power of their prior medians.
     typical_scale : float
         Prior median of the scale h_j of the most important player.
     least_importance : float
@@ -83,6 +89,7 @@ class GPSettings:
     many_players: int = 50
     middle_share: float = 0.3
     middle_share_of_many: float = 0.5
+    singleton_pairs_per_player: float = 1.5
     most_pairs: int = 3000
     correction_pairs_per_player: int = 3
     pool: int = 3000
@@ -100,6 +107,8 @@ class GPSettings:
 
     learning_variance: float = 1e4
     free_variance: float = 1e10
+    free_pairs_per_player: float = 1.5
+    log_range: float = 8.0
     typical_scale: float = 0.15
     least_importance: float = 1e-3
     scale_spread: float = 2.0**0.5

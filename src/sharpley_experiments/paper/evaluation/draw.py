@@ -64,7 +64,7 @@ def _panels(
 
 def _looks(series: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Colours and styles: each method in its colour, the baseline thick, what goes beyond the paper dashed."""
-    # Variants of one method, such as herding with other kernels, are told apart by colours of their own.
+    # Variants of one method, such as herding with other kernels, are distinguished by colours of their own.
     variants = dict(zip((line for line in series if line not in METHODS), cycle(SERIES), strict=False))
     looks: dict[str, dict[str, Any]] = {
         line: {"color": METHODS[line].colour if line in METHODS else variants[line]} for line in series
