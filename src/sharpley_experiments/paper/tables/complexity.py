@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sharpley import METHODS
 from sharpley_experiments.common.cells import Cell, Rows, run_cells
 from sharpley_experiments.common.constants import REVISION
 from sharpley_experiments.common.style import GREY, log_numbers, new_figure
 from sharpley_experiments.paper.constants import TIMED_FROM, TIMED_PLAYERS
 from sharpley_experiments.paper.exhibits import Context, Exhibit, Finding, Verdict
-from sharpley_experiments.paper.tables.discrepancy import COLOURS, MARKERS, timed_sample, warm
+from sharpley_experiments.paper.tables.discrepancy import MARKERS, timed_sample, warm
 from sharpley_experiments.paper.tables.printed import EXPONENTS, discrepancies
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def draw(table: DataFrame, note: str) -> Figure:
     figure = new_figure(TITLE, note, size=(4.2 * len(dimensions) + 0.4, 4.8))
     axes = figure.subplots(1, len(dimensions), squeeze=False, sharey=True)[0]
     for (method, d), slope in found.items():
-        ax, colour = axes[dimensions.index(d)], COLOURS.get(method, GREY)
+        ax, colour = axes[dimensions.index(d)], METHODS[method].colour
         part = table[(table["method"] == method) & (table["d"] == d)]
         medians = part.groupby("n")["seconds"].median()
         ax.plot(medians.index, medians, MARKERS.get(method, "X"), color=colour, markersize=5)
