@@ -62,8 +62,14 @@ def test_invalid_data_raise_an_error_before_the_model_is_called(background, rows
 
 
 def test_too_small_a_budget_raises_an_error_before_the_model_is_called():
-    with pytest.raises(ValueError, match=r"max_evals=20 is too small .* with 14 players: it needs at least 34"):
-        Explainer(never, WIDE[:3]).estimate(WIDE[5:6], max_evals=20)
+    with pytest.raises(
+        ValueError, match=r"max_evals=8 is too small .* with 14 players: the least budget is max_evals=9$"
+    ):
+        Explainer(never, WIDE[:3]).estimate(WIDE[5:6], max_evals=8)
+    with pytest.raises(
+        ValueError, match=r"max_evals=20 is too small .* with 14 players: the least budget is max_evals=28$"
+    ):
+        Explainer(never, WIDE[:3], draws="shared").estimate(WIDE[5:6], max_evals=20)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from sharpley.engine.methods import METHODS, SAMPLERS, MethodRecord
 from sharpley.engine.timing import EstimatorTimeWarning
 from sharpley.estimation import estimate
 from sharpley.explainer import Explainer
-from sharpley.games import Background, Games, MarginalGame
+from sharpley.games import Background, Games, MarginalGame, RandomModelWarning
 from sharpley.mean import PermutationMean, permutation_mean
 from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
@@ -46,6 +46,7 @@ __all__ = [
     "Orthogonal",
     "PermutationDesign",
     "PermutationMean",
+    "RandomModelWarning",
     "Sampler",
     "SequentialBayesianQuadrature",
     "ShapleyEstimate",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sharpley._support.typing import RNG
+from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method
 from sharpley.engine.rows import estimate_rows
 from sharpley.engine.settings import make_settings
@@ -18,7 +19,9 @@ def estimate(
     *,
     index: str | Index = "shapley",
     method: Method = "auto",
+    draws: Draws = "auto",
     max_evals: int | None = None,
+    max_predictions: int | None = None,
     tol: float | None = None,
     rng: RNG = None,
     unbiased: bool = False,
@@ -38,9 +41,13 @@ def estimate(
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
         take long compared with the model (``sharpley.engine.auto`` has the rule).
+    draws : {"auto", "shared", "own"}, default "auto"
+        Whether every coalition is evaluated for all draws ("shared"), or each ordering has a draw of its own ("own").
     max_evals : int, optional
         Maximum number of distinct coalitions to evaluate for each game, v(∅) and v(N) included: 20 d + 2 by default,
-        1000 d + 2 with ``tol``.
+        1000 d + 2 with ``tol``. Each of them pays for all draws with draws="shared", and otherwise for at most 100.
+    max_predictions : int, optional
+        Maximum number of single draws to evaluate for each game, those of v(∅) and v(N) included.
     tol : float, optional
         Stop evaluating a game once its largest standard error is at most ``tol`` times the range of its values.
     rng : int, Generator, SeedSequence or None
@@ -69,6 +76,15 @@ def estimate(
            [2., 2., 0.]])
     """
     settings = make_settings(
-        method, max_evals, tol, rng, n_jobs=n_jobs, progress=progress, unbiased=unbiased, index=index
+        method,
+        max_evals,
+        tol,
+        rng,
+        n_jobs=n_jobs,
+        progress=progress,
+        unbiased=unbiased,
+        index=index,
+        draws=draws,
+        max_predictions=max_predictions,
     )
     return estimate_rows(as_games(games), settings)

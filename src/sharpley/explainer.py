@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sharpley._support.typing import RNG
+from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method, check_method, method_name
 from sharpley.estimation import estimate
 from sharpley.games.marginal.background import as_background
 from sharpley.games.marginal.game import MarginalGame
+from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.model import ModelFunction
 from sharpley.result import ShapleyEstimate
 
@@ -27,12 +29,16 @@ class Explainer:
         these methods that it has is called; ``explainer.model_method`` is its name. The model must not keep a
         reference to its input after it returns, since that memory is reused.
     background : Background, or (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-        Rows that absent features take their values from. Use ``Background.sample`` or ``Background.kmeans`` to choose
-        rows from more data.
+        Rows that absent features take their values from: best all of the training data. Each of them is predicted once
+        for an explainer; apart from that, the cost of an explanation does not depend on their number.
     method : str or factory, default "auto"
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
         take long compared with the model (``sharpley.engine.auto`` has the rule).
+    draws : {"auto", "shared", "own"}, default "auto"
+        Whether every coalition is evaluated for all background rows ("shared"), or each ordering has a background row
+        of its own ("own"). "auto" does the former for up to 100 background rows, and the latter for more, unless the
+        budget pays for all of them. Either way, what is estimated is the mean over all background rows.
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None
@@ -63,6 +69,7 @@ class Explainer:
         background: Any,
         *,
         method: Method = "auto",
+        draws: Draws = "auto",
         groups: Mapping[str, Any] | None = None,
         rng: RNG = None,
         unbiased: bool = False,
@@ -75,8 +82,10 @@ class Explainer:
         function = ModelFunction(model)
         self.model_method = function.name
         self.background = as_background(background)
+        self._known = KnownBackground()
         check_method(method)
         self.method = method
+        self.draws = draws
         self.groups = groups
         self.rng = rng
         self.unbiased = unbiased
@@ -90,6 +99,7 @@ class Explainer:
         X: Any,  # noqa: N803 (scikit-learn's name)
         *,
         max_evals: int | None = None,
+        max_predictions: int | None = None,
         tol: float | None = None,
         progress: bool | None = None,
     ) -> shap.Explanation:
@@ -101,7 +111,10 @@ class Explainer:
             Rows to explain, of the same type as the background.
         max_evals : int, optional
             Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
-            1000 d + 2 with ``tol``.
+            1000 d + 2 with ``tol``. Each pays for one prediction for every background row, but for at most 100 unless
+            draws="shared".
+        max_predictions : int, optional
+            Maximum number of predictions for each row.
         tol : float, optional
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
         progress : bool, optional
@@ -125,7 +138,7 @@ class Explainer:
         from sharpley.adapters.shap import to_explanation
 
         games = self._games(X)
-        found = self._estimate(games, max_evals, tol, progress)
+        found = self._estimate(games, max_evals, max_predictions, tol, progress)
         return to_explanation(found, X, games.players, self.output_names)
 
     def estimate(
@@ -133,6 +146,7 @@ class Explainer:
         X: Any,  # noqa: N803 (scikit-learn's name)
         *,
         max_evals: int | None = None,
+        max_predictions: int | None = None,
         tol: float | None = None,
         progress: bool | None = None,
     ) -> ShapleyEstimate:
@@ -144,7 +158,10 @@ class Explainer:
             Rows to explain, of the same type as the background.
         max_evals : int, optional
             Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
-            1000 d + 2 with ``tol``.
+            1000 d + 2 with ``tol``. Each pays for one prediction for every background row, but for at most 100 unless
+            draws="shared".
+        max_predictions : int, optional
+            Maximum number of predictions for each row.
         tol : float, optional
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
         progress : bool, optional
@@ -166,7 +183,7 @@ class Explainer:
         >>> estimate.base_values
         array([0., 0.])
         """
-        return self._estimate(self._games(X), max_evals, tol, progress)
+        return self._estimate(self._games(X), max_evals, max_predictions, tol, progress)
 
     def _games(self, rows: Any) -> MarginalGame:
         return MarginalGame(
@@ -177,15 +194,23 @@ class Explainer:
             batch_size=self.batch_size,
             n_outputs=None if self.output_names is None else len(self.output_names),
             names=self.feature_names,
+            known=self._known,
         )
 
     def _estimate(
-        self, games: MarginalGame, max_evals: int | None, tol: float | None, progress: bool | None
+        self,
+        games: MarginalGame,
+        max_evals: int | None,
+        max_predictions: int | None,
+        tol: float | None,
+        progress: bool | None,
     ) -> ShapleyEstimate:
         return estimate(
             games,
             method=self.method,
+            draws=self.draws,
             max_evals=max_evals,
+            max_predictions=max_predictions,
             tol=tol,
             rng=self.rng,
             unbiased=self.unbiased,

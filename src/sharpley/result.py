@@ -36,6 +36,9 @@ class ShapleyEstimate:
         Degrees of freedom behind the standard errors; infinite where these are exact.
     names : list of str or None
         Names of the players, if the games have them.
+    n_predictions : int, or (rows,) int
+        Number of single draws evaluated, which for a model are predictions, those of v(∅) and v(N) included. With own
+        draws, the predictions for the background, one for each of its rows once per explainer, are not.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class ShapleyEstimate:
     converged: bool | NDArray[np.bool_]
     degrees_of_freedom: Floats
     names: list[str] | None = None
+    n_predictions: int | NDArray[np.int64] = 0
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return confidence intervals of all values.
@@ -127,6 +131,7 @@ class ShapleyEstimate:
             standard_errors=self.standard_errors[index],
             base_values=self.base_values[index],
             n_evals=int(np.asarray(self.n_evals)[index]),
+            n_predictions=int(np.asarray(self.n_predictions)[index]),
             converged=bool(np.asarray(self.converged)[index]),
             degrees_of_freedom=self.degrees_of_freedom[index],
         )

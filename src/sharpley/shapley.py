@@ -10,6 +10,7 @@ import numpy as np
 from sharpley._support.checks import check_weights
 from sharpley._support.typing import RNG, ArrayLike
 from sharpley.coalitions.store import CoalitionStore
+from sharpley.engine.auto import Draws
 from sharpley.engine.evaluation import Evaluation
 from sharpley.engine.methods import Method
 from sharpley.estimation import estimate
@@ -26,7 +27,9 @@ def shapley_values(
     d: int | None = None,
     *,
     method: Method = "auto",
+    draws: Draws = "auto",
     max_evals: int | None = None,
+    max_predictions: int | None = None,
     tol: float | None = None,
     rng: RNG = None,
     unbiased: bool = False,
@@ -43,7 +46,7 @@ def shapley_values(
         Maps bool coalitions (m, d) to values (m,), or (m, k) for k outputs.
     d : int, optional
         Number of players. By default, the game's attribute ``d`` or ``n_players``.
-    method, max_evals, tol, rng, unbiased, n_jobs, progress
+    method, draws, max_evals, max_predictions, tol, rng, unbiased, n_jobs, progress
         As for ``estimate``.
     names : sequence of d str, optional
         Names of the players, which the result keeps.
@@ -65,7 +68,9 @@ def shapley_values(
     found = estimate(
         _one_game(game, d, names=names, batch_size=batch_size),
         method=method,
+        draws=draws,
         max_evals=max_evals,
+        max_predictions=max_predictions,
         tol=tol,
         rng=rng,
         unbiased=unbiased,
@@ -128,6 +133,7 @@ def from_orderings(
         np.ones(games.n_rows, dtype=bool),
         moments.degrees_of_freedom,
         None if games.player_names is None else list(games.player_names),
+        np.full(games.n_rows, (len(store) - 2) * games.n_draws + games.endpoint_draws),
     )
     found = found.without_output_axis() if found.values.shape[2] == 1 else found
     return found.row(0) if games.n_rows == 1 else found

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import sharpley
-from sharpley import Explainer, Games, MarginalGame, Sampler, estimate, from_orderings, shapley_values
+from sharpley import METHODS, Explainer, Games, MarginalGame, Sampler, estimate, from_orderings, shapley_values
 from sharpley.coalitions.moments import exact_moments
 from sharpley.estimators import Estimator, ExactEstimator, GaussianProcessEstimator, GPSettings, OwenEstimator
 from sharpley.games import Airport, TreeGame, UnanimitySum, WeightedVoting
@@ -212,9 +212,11 @@ def test_classes_are_known_as_their_names_are():
 @pytest.mark.parametrize(
     ("d", "arguments", "message"),
     [
-        (30, {"max_evals": 59}, "method 'auto' with 30 players: it needs at least 66; the least of all is 60"),
-        (30, {"max_evals": 65}, "method 'auto' with 30 players: it needs at least 66; the least of all is 60"),
-        (30, {"max_evals": 65, "unbiased": True}, "method 'auto' with 30 players: it needs at least 118"),
+        (30, {"max_evals": 59}, "method 'auto' with 30 players: the least budget is max_evals=60$"),
+        (30, {"max_evals": 59, "unbiased": True}, "method 'auto' with 30 players: the least budget is max_evals=60$"),
+        (30, {"max_predictions": 59}, "method 'auto' with 30 players: the least budget is max_predictions=60$"),
+        (30, {"max_evals": 65, "method": "gp"}, "'gp' with 30 players: it needs at least 66; the least of all is 60"),
+        (200, {"max_evals": 50}, "the least budget is max_evals=400; groups= lets several columns play as one$"),
         (10, {"max_evals": 5, "method": "monte-carlo"}, r"'monte-carlo' with 10 players: it needs at least 20$"),
     ],
 )
@@ -226,9 +228,7 @@ def test_the_least_budget_is_that_of_what_was_asked_for(d, arguments, message):
 @pytest.mark.parametrize("d", [2, 3, 5, 9, 30, 200])
 @pytest.mark.parametrize("unbiased", [False, True])
 def test_the_least_budget_of_auto_suffices(d, unbiased):
-    from sharpley.engine.auto import least_budget_of_auto
-
-    least = least_budget_of_auto(d, unbiased=unbiased)
+    least = METHODS["auto"].least_budget(d)
     assert shapley_values(lambda c: c[:, 0] * 1.0, d, max_evals=least, unbiased=unbiased, rng=0).n_evals <= least
 
 

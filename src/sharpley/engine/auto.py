@@ -1,13 +1,18 @@
-"""The rule behind method="auto".
+"""The rule behind method="auto" and draws="auto".
 
-It depends only on numbers of players, rows, evaluations and the like, so that the same inputs give the same results. It
-was derived from measurements, which are on the page about choosing a method (``sharpley bench`` reproduces them):
+It depends only on numbers of players, rows, draws, evaluations and the like, so that the same inputs give the same
+results. It was derived from measurements, which are on the page about choosing a method (``sharpley bench`` reproduces
+them):
 
 1. If all 2^d coalitions fit the budget, they are enumerated ("exact"), unless a tolerance is given, which may be met
    long before.
-2. "gp" has the lowest error of all methods on every model that was measured, and on most games, from 5d to 50d
-   evaluations; it needs at least 2d + 6. It is chosen unless its linear algebra is out of proportion.
-3. Otherwise "regression" is chosen, which is the next best, or "antithetic" if the budget is too small for that too.
+2. If the budget does not pay for all draws of enough coalitions, each ordering has a draw of its own ("antithetic" with
+   draws="own"): the differences between draws are then by far the largest source of error.
+3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that was
+   measured, and on most games, from 5d to 50d evaluations; it needs at least 2d + 6. It is chosen unless its linear
+   algebra is out of proportion.
+4. Otherwise "regression" is chosen, which is the next best, "antithetic" if the budget is too small for that, or
+   "monte-carlo" if it is too small even for two antithetic pairs.
 
 Work is counted, not timed: the number of operations in the linear algebra of "gp" is compared with the number of model
 predictions. The cheapest models take about a microsecond for a prediction, in which a core does
@@ -17,15 +22,32 @@ predictions. The cheapest models take about a microsecond for a prediction, in w
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from sharpley.coalitions.enumeration import can_be_enumerated
-from sharpley.engine.methods import AUTO, METHODS, AnyMethod, estimates, is_unbiased, method_name, record_of
+from sharpley.engine.methods import (
+    AUTO,
+    METHODS,
+    AnyMethod,
+    can_own_draws,
+    estimates,
+    is_unbiased,
+    method_name,
+    record_of,
+)
 from sharpley.estimators.gp.work import work
 from sharpley.indices import SHAPLEY, Index
 
+Draws: TypeAlias = Literal["auto", "shared", "own"]
+"""What ``draws=`` accepts: all draws for every coalition ("shared"), or a draw for each ordering ("own")."""
+
 OPERATIONS_PER_PREDICTION = 2e4  # operations of "gp" that are acceptable for each model prediction
 NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds
+NEARLY_ALL = 4  # a budget for more than one in so many of all coalitions: walks that share draws coincide often
+FEW_DRAWS = 100  # up to this many, all of them are evaluated for every coalition
+SHARED_EVALS_PER_PLAYER = (
+    15  # from this many evaluations of all draws on, for each player, more draws than that are too
+)
 
 
 class Problem(NamedTuple):
@@ -34,7 +56,7 @@ class Problem(NamedTuple):
     d: int
     """Number of players."""
     budget: int
-    """Maximum number of distinct coalitions for each row."""
+    """Maximum number of distinct coalitions for each row, each evaluated for all draws."""
     rows: int = 1
     """Number of rows."""
     draws: int = 1
@@ -50,8 +72,15 @@ class Problem(NamedTuple):
         return float(self.budget) * self.rows * self.draws
 
 
+class Choice(NamedTuple):
+    """A method, and whether its orderings have draws of their own."""
+
+    method: AnyMethod
+    own_draws: bool
+
+
 def choose(problem: Problem) -> str:
-    """Return the method that "auto" chooses for a problem."""
+    """Return the method that "auto" chooses for a problem whose coalitions are evaluated for all draws."""
     d, budget = problem.d, problem.budget
     if can_be_enumerated(d, budget) and not problem.may_stop:
         return "exact"
@@ -61,10 +90,49 @@ def choose(problem: Problem) -> str:
     affordable = NEGLIGIBLE_OPERATIONS + OPERATIONS_PER_PREDICTION * problem.predictions
     if budget >= METHODS["gp"].least_budget(d) and operations <= affordable:
         return "gp"
-    return "regression" if budget >= METHODS["regression"].least_budget(d) else "antithetic"
+    in_order = ("regression", "antithetic", "monte-carlo")
+    return next((name for name in in_order if budget >= METHODS[name].least_budget(d)), "antithetic")
 
 
-def resolve(method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index = SHAPLEY) -> AnyMethod:
+def resolve(
+    method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index = SHAPLEY, draws: Draws = "auto"
+) -> Choice:
+    """Choose what was left to be chosen: the method, its unbiased form, and whether orderings have their own draws."""
+    if _owns_draws(method, problem, draws, index):
+        return Choice("antithetic" if method == AUTO else method, own_draws=True)
+    return Choice(_shared_method(method, problem, unbiased=unbiased, index=index), own_draws=False)
+
+
+def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index) -> bool:
+    """Return whether each ordering has a draw of its own."""
+    if draws == "shared":
+        return False
+    if draws == "own":
+        _check_own(method, problem)
+        return True
+    if problem.draws == 1 or problem.d < 2 or not can_own_draws(method) or index.name != SHAPLEY.name:
+        return False
+    if can_be_enumerated(problem.d, NEARLY_ALL * problem.budget):
+        return False
+    if method != AUTO:
+        return True
+    few = problem.draws <= FEW_DRAWS and problem.budget >= METHODS["gp"].least_budget(problem.d)
+    pays = problem.budget >= SHARED_EVALS_PER_PLAYER * problem.d and not problem.may_stop
+    return not few and not pays
+
+
+def _check_own(method: AnyMethod, problem: Problem) -> None:
+    """Raise an error unless the orderings of a method can have draws of their own."""
+    if problem.draws == 1:
+        raise ValueError(
+            "draws='own' needs games with several draws, such as background rows, but these have one; omit draws"
+        )
+    if not can_own_draws(method):
+        able = [name for name, record in METHODS.items() if record.can_own_draws]
+        raise ValueError(f"draws='own' is for methods that sample orderings, {able}; got {method_name(method)!r}")
+
+
+def _shared_method(method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index) -> AnyMethod:
     """Replace "auto" by the method chosen for the problem and, if ``unbiased``, a method by its unbiased form."""
     chosen = choose(problem) if method == AUTO else method
     if method == AUTO and not estimates(chosen, index) and can_be_enumerated(problem.d, problem.budget):
@@ -75,13 +143,8 @@ def resolve(method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index
     record = None if isinstance(chosen, partial) else record_of(chosen)
     form = None if record is None else record.unbiased_form
     if method == AUTO and (form is None or problem.budget < METHODS[form].least_budget(problem.d)):
-        return "antithetic"
+        return "antithetic" if problem.budget >= METHODS["antithetic"].least_budget(problem.d) else "monte-carlo"
     if form is None:
         name = method_name(method)
         raise ValueError(f"method {name!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
     return form
-
-
-def least_budget_of_auto(d: int, *, unbiased: bool) -> int:
-    """Return the smallest budget with which "auto" finds a method for d players."""
-    return METHODS["antithetic" if unbiased else AUTO].least_budget(d)

@@ -18,8 +18,9 @@ from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.progress import Progress
 from sharpley.engine.timing import Stopwatch
 from sharpley.estimators.base import Budget, Estimator
+from sharpley.estimators.draws.walks import Walks
 from sharpley.estimators.walks import add_walks, contributions_along
-from sharpley.games.base import Games
+from sharpley.games.base import Evaluate, Games
 from sharpley.games.values import checked_values
 
 TASKS_PER_JOB = 4  # tasks for each worker: enough to balance the load, few enough to send the model rarely
@@ -153,6 +154,50 @@ def evaluate(
     else:
         parts = _in_parallel(games, rows, coalitions, n_jobs, advance)
     return np.concatenate(list(parts)).reshape(len(rows), len(coalitions), -1)
+
+
+def evaluate_walks(
+    games: Games,
+    rows: NDArray[np.int64],
+    walks: Walks,
+    *,
+    n_jobs: int | None = None,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Floats:
+    """Return the values of all coalitions along walks in single draws, (evaluations, k).
+
+    The walks are those of ``rows`` (r,). They are evaluated in calls of at most ``games.draws_per_call``.
+    """
+    bounds = np.arange(0, len(walks), games.draws_per_call)
+    if n_jobs in (None, 1):
+        evaluator = games.evaluator()
+        parts = (_walks_part(evaluator, rows, walks, int(start), games.draws_per_call) for start in bounds)
+    else:
+        parts = _walks_in_parallel(games, rows, walks, bounds, n_jobs)
+    found = []
+    for part in parts:
+        advance(len(part))
+        found.append(part)
+    return np.concatenate(found) if found else np.empty((0, 1))
+
+
+def _walks_part(evaluator: Evaluate, rows: NDArray[np.int64], walks: Walks, start: int, size: int) -> Floats:
+    which, coalitions, draws = walks.ask(slice(start, start + size))
+    return checked_values(evaluator(rows[which], coalitions, draws), coalitions)
+
+
+def _call(games: Games, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> Floats:
+    return checked_values(games.evaluator()(rows, coalitions, draws), coalitions)
+
+
+def _walks_in_parallel(
+    games: Games, rows: NDArray[np.int64], walks: Walks, bounds: NDArray[np.int64], n_jobs: int | None
+) -> Iterator[Floats]:
+    from joblib import Parallel, delayed
+
+    asked = (walks.ask(slice(int(start), int(start) + games.draws_per_call)) for start in bounds)
+    tasks = (delayed(_call)(games, rows[which], coalitions, draws) for which, coalitions, draws in asked)
+    yield from Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
 
 
 def _evaluate_part(

@@ -110,6 +110,8 @@ class MethodRecord:
         Whether its samples are computed once and kept in the user's cache folder.
     adds_up : bool
         Whether the values always sum to v(N) − v(∅).
+    can_own_draws : bool
+        Whether its orderings can have draws of their own, instead of all draws for every coalition.
     indices : tuple of str or None
         Names of the indices that the method estimates; None if it estimates any.
     colour : str
@@ -126,6 +128,7 @@ class MethodRecord:
     learns_from_rows: bool = False
     keeps_samples: bool = False
     adds_up: bool = True
+    can_own_draws: bool = False
     indices: tuple[str, ...] | None = (SHAPLEY.name,)
     colour: str
 
@@ -152,6 +155,7 @@ def _of_sampler(
         least_budget=partial(walks.least_budget, step=sampler.step),
         is_unbiased=True,
         keeps_samples=keeps_samples,
+        can_own_draws=True,
         colour=colour,
     )
 
@@ -161,9 +165,10 @@ METHODS: dict[str, MethodRecord] = {
         factory=None,
         summary="`exact` if the budget allows; otherwise `gp`, or `regression` where that would take too long",
         origin="ours",
-        least_budget=gp.least_budget,
+        least_budget=partial(walks.least_budget, step=1),
         is_unbiased=False,
         learns_from_rows=True,
+        can_own_draws=True,
         colour="#D55E00",
     ),
     "monte-carlo": _of_sampler(MonteCarlo, "independent orderings", origin="earlier", colour="#0072B2"),
@@ -312,6 +317,15 @@ def is_unbiased(method: AnyMethod) -> bool:
     return isinstance(factory, type) and issubclass(factory, Sampler)
 
 
+def can_own_draws(method: AnyMethod) -> bool:
+    """Whether the orderings of a method can have draws of their own; those of a sampler always can."""
+    record = record_of(method)
+    if record is not None:
+        return record.can_own_draws
+    factory = getattr(method, "func", method)  # functools.partial
+    return isinstance(factory, type) and issubclass(factory, Sampler)
+
+
 def least_budget(method: AnyMethod, d: int, rng: RNG) -> int:
     """The smallest budget of a method for d players.
 
@@ -331,6 +345,14 @@ def make_estimator(method: AnyMethod, d: int, rng: RNG) -> Estimator:
     if not isinstance(made, Estimator):
         raise TypeError(f"method must make a Sampler or an Estimator, but {method_name(method)} made {made!r}")
     return made
+
+
+def make_source(method: AnyMethod, d: int, rng: RNG, expected: int | None = None) -> GroupedSource:
+    """Return the source of orderings of a method that is a sampler, for an expected number of them."""
+    made = _factory(method)(d, rng=np.random.default_rng(rng))
+    if not isinstance(made, Sampler):
+        raise TypeError(f"method must make a Sampler, but {method_name(method)} made {made!r}")
+    return GroupedSource(made, expected)
 
 
 def estimates(method: AnyMethod, index: Index) -> bool:

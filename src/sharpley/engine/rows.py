@@ -8,25 +8,24 @@ background rows, are omitted from its game; so rows are first grouped by the pla
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.checks import stacklevel_outside
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.evaluation import Evaluation
 from sharpley.engine.methods import make_estimator, method_name
+from sharpley.engine.own_draws import OwnDrawsRun
 from sharpley.engine.progress import Progress, progress_bar
+from sharpley.engine.results import Results
 from sharpley.engine.settings import Plan, Settings, make_plan
 from sharpley.engine.timing import Stopwatch
 from sharpley.estimators.base import Budget, Estimator, whole_budget
 from sharpley.estimators.exact import ExactEstimator
 from sharpley.games.base import Games, checked_endpoints, checked_varying
-from sharpley.indices import Index
 from sharpley.result import ShapleyEstimate
 
 CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one check of the tolerance to the next
@@ -38,68 +37,44 @@ def estimate_rows(games: Games, settings: Settings) -> ShapleyEstimate:
     everyone = np.ones((games.n_rows, games.d), dtype=bool)
     varying = checked_varying(games) if settings.index.ignores_null_players else everyone
     # Before the model is called, since too small a budget is an error.
-    plans = _plans(varying, games.n_draws, settings)
+    plans = _plans(varying, games, settings)
     ends = checked_endpoints(games)
-    result = _Result(len(ends), settings.index.n_components(games.d), ends.shape[2])
+    results = Results(games, settings.index, ends, settings.tol)
     stopwatch = Stopwatch()
-    n_players = varying.sum(axis=1).tolist()
-    with progress_bar(settings.progress, sum(plans[d].budget - 2 for d in n_players)) as bar:
-        for rows, players in _patterns(varying):
+    n_players = varying.sum(axis=1)
+    owning = np.isin(n_players, [d for d, plan in plans.items() if plan.own_draws])
+    total = sum(plans[d].budget - plans[d].endpoint_cost for d in n_players.tolist())
+    with progress_bar(settings.progress, total) as bar:
+        for d in np.unique(n_players[owning]).tolist():
+            run = OwnDrawsRun(games, plans[d], settings, ends, bar, stopwatch)
+            run.run(np.flatnonzero(n_players == d), results)
+        for rows, players in _patterns(varying, ~owning):
             group = _Group(games, players, plans[len(players)], settings, bar, stopwatch)
-            group.run(rows, ends, result)
-    _warn_unconverged(result.converged, settings)
+            group.run(rows, ends, results)
     names = _method_names(plans)
     stopwatch.report(names[0])
-    return result.estimate(ends[:, 0], " and ".join(names), games, settings.index)
+    return results.estimate(" and ".join(names))
 
 
-def _plans(varying: Coalitions, n_draws: int, settings: Settings) -> dict[int, Plan]:
+def _plans(varying: Coalitions, games: Games, settings: Settings) -> dict[int, Plan]:
     """Return the plan for each number of players that can matter."""
     n_patterns = len(np.unique(varying, axis=0))
     every = sorted(set(varying.sum(axis=1).tolist()))
-    return {d: make_plan(settings, d, len(varying), n_patterns, n_draws) for d in every}
+    return {d: make_plan(settings, games, d, len(varying), n_patterns) for d in every}
 
 
 def _method_names(plans: dict[int, Plan]) -> list[str]:
     """Return the names of the methods in use, starting with that for the most players."""
-    return list(dict.fromkeys(method_name(plans[d].method) for d in sorted(plans, reverse=True)))
+    ordered = [plans[d] for d in sorted(plans, reverse=True)]
+    return list(dict.fromkeys(method_name(plan.method) for plan in ordered))
 
 
-def _patterns(varying: Coalitions) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield groups of rows in which the same players can matter, and these players."""
-    patterns, which = np.unique(varying, axis=0, return_inverse=True)
+def _patterns(varying: Coalitions, wanted: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield groups of the wanted rows in which the same players can matter, and these players."""
+    rows = np.flatnonzero(wanted)
+    patterns, which = np.unique(varying[rows], axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
-        yield np.flatnonzero(which.reshape(-1) == number), np.flatnonzero(pattern)
-
-
-class _Result:
-    """Results of all rows, filled in as they become available; components that cannot matter remain 0."""
-
-    def __init__(self, n: int, components: int, k: int) -> None:
-        self.values, self.variances = np.zeros((n, components, k)), np.zeros((n, components, k))
-        self.degrees_of_freedom = np.full((n, components, k), np.inf)
-        self.n_evals = np.full(n, 2, dtype=np.int64)
-        self.converged = np.ones(n, dtype=bool)
-
-    def write(self, rows: NDArray[np.int64], components: NDArray[np.int64], moments: Moments) -> None:
-        """Write the moments of some rows."""
-        at = (rows[:, None], components)
-        self.values[at], self.variances[at], self.degrees_of_freedom[at] = moments
-
-    def estimate(self, base_values: Floats, method: str, games: Games, index: Index) -> ShapleyEstimate:
-        """Return all results as an estimate; the axis of outputs is omitted for a single output."""
-        names = None if games.player_names is None else index.component_names(games.player_names)
-        whole = ShapleyEstimate(
-            self.values,
-            np.sqrt(self.variances),
-            base_values,
-            self.n_evals,
-            method,
-            self.converged,
-            self.degrees_of_freedom,
-            names,
-        )
-        return whole.without_output_axis() if base_values.shape[1] == 1 else whole
+        yield rows[which.reshape(-1) == number], np.flatnonzero(pattern)
 
 
 class _Group:
@@ -119,24 +94,24 @@ class _Group:
         self._d = len(players)
         self._components = settings.index.positions(players, games.d)
 
-    def run(self, rows: NDArray[np.int64], ends: Floats, result: _Result) -> None:
+    def run(self, rows: NDArray[np.int64], ends: Floats, results: Results) -> None:
         """Estimate the index of rows, given the values of ∅ and N for all rows."""
         if self._d < 2:  # there are no other coalitions
             values = self._settings.index.of_all_values(ends[rows, : 2**self._d], self._d)
-            result.write(rows, self._components, exact_moments(values))
+            results.write(rows, self._components, exact_moments(values))
             return
         while len(rows):
             # The same seed for every block, so that a row's coalitions do not depend on the rows explained with it.
             estimator = make_estimator(self._plan.method, self._d, self._settings.generator())
             count = self._rows_per_block(estimator, ends.shape[2])
-            self._run_block(estimator, rows[:count], ends, result)
+            self._run_block(estimator, rows[:count], ends, results)
             rows = rows[count:]
 
     def _rows_per_block(self, estimator: Estimator, k: int) -> int:
         """Number of rows in a block: as many as memory allows, or 1 if the choice of coalitions depends on the row."""
         return 1 if estimator.choices_depend_on == "row" else max(1, MAX_VALUES_AT_ONCE // (self._plan.budget * k))
 
-    def _run_block(self, estimator: Estimator, rows: NDArray[np.int64], ends: Floats, result: _Result) -> None:
+    def _run_block(self, estimator: Estimator, rows: NDArray[np.int64], ends: Floats, results: Results) -> None:
         evaluation = Evaluation(
             self._games,
             rows,
@@ -147,7 +122,7 @@ class _Group:
             progress=self._progress,
             stopwatch=self._stopwatch,
         )
-        _Run(estimator, evaluation, self._plan, self._settings).into(result, self._components, self._progress)
+        _Run(estimator, evaluation, self._plan, self._settings).into(results, self._components, self._progress)
 
 
 class _Run:
@@ -156,22 +131,22 @@ class _Run:
     def __init__(self, estimator: Estimator, evaluation: Evaluation, plan: Plan, settings: Settings) -> None:
         self._estimator, self._evaluation, self._plan, self._settings = estimator, evaluation, plan, settings
 
-    def into(self, result: _Result, components: NDArray[np.int64], progress: Progress) -> None:
-        """Run the estimator, and write rows into ``result`` as soon as they meet the tolerance."""
+    def into(self, results: Results, components: NDArray[np.int64], progress: Progress) -> None:
+        """Run the estimator, and write rows into ``results`` as soon as they meet the tolerance."""
         learnt, moments = None, None
         for budget in self._checkpoints():
             grew, learnt = self._evaluation.spend(self._estimator, budget, learnt)
             if grew or moments is None:  # otherwise the last estimate, of the rows that remain, still holds
                 moments = self._moments(learnt)
-            done = self._met(moments, all_components=len(components) == result.values.shape[1])
-            self._write(result, components, progress, moments, done, converged=True)
+            done = results.met(moments, all_components=len(components) == results.n_components)
+            self._write(results, components, progress, moments, done, converged=True)
             if done.all():
                 return
             moments = moments.rows(~done)
         if self._plan.may_enumerate or moments is None:
             moments = self._enumerate()
         everyone = np.ones(len(self._evaluation.rows), dtype=bool)
-        self._write(result, components, progress, moments, everyone, converged=self._plan.may_enumerate)
+        self._write(results, components, progress, moments, everyone, converged=self._plan.may_enumerate)
 
     def _checkpoints(self) -> list[Budget]:
         """Return the budgets after which the tolerance is checked; the last is the whole budget."""
@@ -197,19 +172,9 @@ class _Run:
         self._evaluation.catch_up()
         return exact.estimate(self._evaluation.values)
 
-    def _met(self, moments: Moments, *, all_components: bool) -> NDArray[np.bool_]:
-        """Return whether each row's largest standard error is at most ``tol`` times the range of its values."""
-        if self._settings.tol is None:
-            return np.ones(len(moments.values), dtype=bool)
-        highest, lowest = moments.values.max(axis=1), moments.values.min(axis=1)
-        if not all_components:  # the range includes 0, the value of those that cannot matter
-            highest, lowest = np.maximum(highest, 0.0), np.minimum(lowest, 0.0)
-        largest_error = np.sqrt(moments.variances).max(axis=1)
-        return np.asarray((largest_error <= self._settings.tol * (highest - lowest)).all(axis=1), dtype=bool)
-
     def _write(
         self,
-        result: _Result,
+        results: Results,
         components: NDArray[np.int64],
         progress: Progress,
         moments: Moments,
@@ -219,18 +184,7 @@ class _Run:
     ) -> None:
         """Write the rows that are done, and continue with the others."""
         rows, n_evals = self._evaluation.rows[done], len(self._evaluation.store)
-        result.write(rows, components, moments.rows(done))
-        result.n_evals[rows], result.converged[rows] = n_evals, converged
+        results.write(rows, components, moments.rows(done), converged=converged)
+        results.write_evals(rows, n_evals)
         progress.advance((self._plan.budget - n_evals) * len(rows))
         self._evaluation.keep(~done)
-
-
-def _warn_unconverged(converged: NDArray[np.bool_], settings: Settings) -> None:
-    missed = int((~converged).sum())
-    if missed:
-        warnings.warn(
-            f"{missed} of {len(converged)} rows did not reach tol={settings.tol}; raise max_evals, or check "
-            "`converged` and the standard errors",
-            RuntimeWarning,
-            stacklevel=stacklevel_outside(),
-        )

@@ -8,15 +8,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.checks import check_count
+from sharpley._support.checks import check_choice, check_count
 from sharpley._support.typing import RNG
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, can_be_enumerated
-from sharpley.engine.auto import Problem, least_budget_of_auto, resolve
-from sharpley.engine.methods import AUTO, METHODS, AnyMethod, check_estimates, check_method, least_budget, method_name
+from sharpley.engine.auto import Draws, Problem, resolve
+from sharpley.engine.methods import (
+    AUTO,
+    METHODS,
+    AnyMethod,
+    can_own_draws,
+    check_estimates,
+    check_method,
+    is_unbiased,
+    least_budget,
+    make_source,
+    method_name,
+)
+from sharpley.games.base import Games
 from sharpley.indices import SHAPLEY, Index, index_by_name
 
 EVALS_PER_PLAYER = 20  # in the default budget without a tolerance: ten antithetic pairs of orderings
 EVALS_PER_PLAYER_WITH_TOL = 1000  # in the default budget with a tolerance
+MANY_PLAYERS = 100  # from which on messages recommend groups
+DRAWS_PER_EVAL = 100  # predictions that one of max_evals pays for, if there are at least as many draws
 
 
 @dataclass(frozen=True)
@@ -31,11 +45,18 @@ class Settings:
     progress: bool | None = None
     unbiased: bool = False
     index: Index = SHAPLEY
+    draws: Draws = "auto"
+    max_predictions: int | None = None
 
     @property
     def may_stop(self) -> bool:
         """Whether a run may end before its budget is spent."""
         return self.tol is not None
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether a budget was given."""
+        return self.max_evals is not None or self.max_predictions is not None
 
     def generator(self) -> np.random.Generator:
         """Return a new generator, seeded in the same way every time."""
@@ -52,17 +73,23 @@ def make_settings(
     progress: bool | None = None,
     unbiased: bool = False,
     index: str | Index = SHAPLEY,
+    draws: Draws = "auto",
+    max_predictions: int | None = None,
 ) -> Settings:
     """Check the arguments of an estimate and draw its seed."""
     check_method(method)
+    check_choice("draws", draws, ("auto", "shared", "own"))
     if max_evals is not None:
         max_evals = check_count("max_evals", max_evals, minimum=2)
+    if max_predictions is not None:
+        max_predictions = check_count("max_predictions", max_predictions, minimum=2)
     if tol is not None and not (isinstance(tol, int | float | np.number) and np.isfinite(tol) and tol > 0):
         raise ValueError(f"tol must be a positive number, such as 0.01, got {tol!r}")
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
     seed = np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
-    return Settings(method, max_evals, tol, seed, n_jobs, progress, bool(unbiased), index_by_name(index))
+    chosen = index_by_name(index)
+    return Settings(method, max_evals, tol, seed, n_jobs, progress, bool(unbiased), chosen, draws, max_predictions)
 
 
 class Plan(NamedTuple):
@@ -70,42 +97,112 @@ class Plan(NamedTuple):
 
     method: AnyMethod
     """The method to use."""
+    own_draws: bool
+    """Whether each ordering has a draw of its own."""
     budget: int
-    """Maximum number of distinct coalitions."""
-    may_enumerate: bool
+    """Maximum number of distinct coalitions or, with own draws, of single draws."""
+    endpoint_cost: int
+    """What the values of ∅ and N take of the budget."""
+    may_enumerate: bool = False
     """Whether to evaluate all coalitions if the tolerance is not met."""
 
 
-def _too_small(settings: Settings, d: int, budget: int, least: int) -> str:
-    """Say which budget the method that was asked for needs, and which one is the least of all."""
-    if settings.method == AUTO:
-        least = least_budget_of_auto(d, unbiased=settings.unbiased)
-    message = (
-        f"max_evals={budget} is too small for method {method_name(settings.method)!r} with {d} players: "
-        f"it needs at least {least}"
-    )
-    # Which method is the cheapest does not change beyond the players that "exact" is defined for.
-    cheapest = min(
-        (name for name in METHODS if name != AUTO),
-        key=lambda name: METHODS[name].least_budget(min(d, MAX_ENUMERATED_PLAYERS)),
-    )
-    fewest = METHODS[cheapest].least_budget(d)
-    return message if fewest >= least else f"{message}; the least of all is {fewest}, of method {cheapest!r}"
+class _Budget(NamedTuple):
+    """What may be spent on a game."""
+
+    evals: int
+    """Distinct coalitions, each evaluated for all draws."""
+    predictions: int
+    """Single draws."""
 
 
-def make_plan(settings: Settings, d: int, rows: int, patterns: int, draws: int) -> Plan:
-    """Determine method and budget for games of d players; raise an error if the budget is too small."""
+def _budget(settings: Settings, games: Games, d: int) -> _Budget:
+    """Return the budget in both units: one of ``max_evals`` pays for all draws, or at most DRAWS_PER_EVAL of them."""
     per_player = EVALS_PER_PLAYER_WITH_TOL if settings.may_stop else EVALS_PER_PLAYER
-    budget = settings.max_evals if settings.max_evals is not None else per_player * d + 2
-    problem = Problem(d, budget, rows, draws, may_stop=settings.may_stop, patterns=patterns)
-    method = resolve(settings.method, problem, unbiased=settings.unbiased, index=settings.index)
+    n, limits = games.n_draws, []
+    if settings.max_evals is not None or settings.max_predictions is None:
+        evals = settings.max_evals if settings.max_evals is not None else per_player * d + 2
+        limits.append(evals * (n if settings.draws == "shared" else min(n, DRAWS_PER_EVAL)))
+    if settings.max_predictions is not None:
+        limits.append(settings.max_predictions)
+    predictions = min(limits)
+    return _Budget(max(2, (predictions - games.endpoint_draws) // n + 2), predictions)
+
+
+def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int) -> Plan:
+    """Determine method and budget for games of d players; raise an error if the budget is too small."""
+    budget = _budget(settings, games, d)
+    problem = Problem(d, budget.evals, rows, games.n_draws, may_stop=settings.may_stop, patterns=patterns)
+    method, own_draws = resolve(
+        settings.method, problem, unbiased=settings.unbiased, index=settings.index, draws=settings.draws
+    )
     check_estimates(method, settings.index)
     if d < 2:  # there is nothing to estimate
-        return Plan(method, 2, may_enumerate=False)
+        return Plan(method, False, 2, 2)
+    if own_draws:
+        return _own_plan(settings, games, d, method, budget.predictions)
     least = least_budget(method, d, settings.generator())
-    if settings.max_evals is None:
-        budget = max(budget, least)
-    if budget < least:
-        raise ValueError(_too_small(settings, d, budget, least))
-    may_enumerate = settings.may_stop and can_be_enumerated(d, budget)
-    return Plan(method, min(budget, 2**d), may_enumerate)
+    evals = budget.evals if settings.has_budget else max(budget.evals, least)
+    if evals < least:
+        raise ValueError(_too_small(settings, games, d, method))
+    may_enumerate = settings.may_stop and can_be_enumerated(d, evals)
+    return Plan(method, False, min(evals, 2**d), 2, may_enumerate)
+
+
+def _own_plan(settings: Settings, games: Games, d: int, method: AnyMethod, predictions: int) -> Plan:
+    """Determine the plan for orderings with their own draws: single orderings if antithetic pairs are too expensive."""
+    least = _least_predictions(games, d, make_source(method, d, settings.generator()).step)
+    if predictions < least and settings.method == AUTO:
+        method, least = "monte-carlo", _least_predictions(games, d, 1)
+    if not settings.has_budget:
+        predictions = max(predictions, least)
+    if predictions < least:
+        raise ValueError(_too_small(settings, games, d, method))
+    return Plan(method, True, predictions, _endpoint_cost(games))
+
+
+def _least_predictions(games: Games, d: int, step: int) -> int:
+    """Return the number of single draws for two steps of ``step`` orderings of d players, each in its own draw."""
+    return _endpoint_cost(games) + 2 * step * (d - 1 if games.draws_are_known else d + 1)
+
+
+def _endpoint_cost(games: Games) -> int:
+    """Return what v(∅) and v(N) cost: the prediction for the row itself, if v_b(∅) is known for every draw."""
+    return 1 if games.draws_are_known else games.endpoint_draws
+
+
+def _too_small(settings: Settings, games: Games, d: int, method: AnyMethod) -> str:
+    """Say what the budget must be at least: for the method that was asked for, and for the one that needs the least."""
+    given = "max_evals" if settings.max_predictions is None else "max_predictions"
+    value = settings.max_evals if settings.max_predictions is None else settings.max_predictions
+    instead = [name for name in METHODS if name != AUTO and _fits(settings, name, d)]
+    least = {name: _least(settings, games, name, d) for name in instead}
+    cheapest = min(least, key=lambda name: least[name])
+    if settings.method == AUTO:
+        remedy = f"the least budget is {given}={least[cheapest]}"
+    else:
+        needed = _least(settings, games, method, d)
+        others = f"; the least of all is {least[cheapest]}, of method {cheapest!r}" if least[cheapest] < needed else ""
+        remedy = f"it needs at least {needed}{others}"
+    groups = "" if d < MANY_PLAYERS else "; groups= lets several columns play as one"
+    return (
+        f"{given}={value} is too small for method {method_name(settings.method)!r} with {d} players: {remedy}{groups}"
+    )
+
+
+def _fits(settings: Settings, name: str, d: int) -> bool:
+    """Return whether a method could be used instead."""
+    return (not settings.unbiased or is_unbiased(name)) and (name != "exact" or d <= MAX_ENUMERATED_PLAYERS)
+
+
+def _least(settings: Settings, games: Games, method: AnyMethod, d: int) -> int:
+    """Return the least budget of a method, in the unit in which the budget was given."""
+    evals = least_budget(method, d, settings.generator())
+    predictions = (evals - 2) * games.n_draws + games.endpoint_draws
+    if settings.draws != "shared" and games.n_draws > 1 and can_own_draws(method):
+        step = make_source(method, d, settings.generator()).step
+        predictions = min(predictions, _least_predictions(games, d, step))
+    if settings.max_predictions is not None:
+        return predictions
+    per_eval = games.n_draws if settings.draws == "shared" else min(games.n_draws, DRAWS_PER_EVAL)
+    return max(2, -(-predictions // per_eval))

@@ -1,20 +1,24 @@
 """Games: their common interface, models as games, and classic games with known Shapley values."""
 
-from sharpley.games.base import Games
+from sharpley.games.base import DrawFacts, Games
 from sharpley.games.callables import CallableGame, Game, as_games
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
 from sharpley.games.marginal.background import Background
 from sharpley.games.marginal.game import MarginalGame
+from sharpley.games.marginal.known import KnownBackground, RandomModelWarning
 from sharpley.games.trees.game import TreeGame
 
 __all__ = [
     "Airport",
     "Background",
     "CallableGame",
+    "DrawFacts",
     "Game",
     "Games",
     "Glove",
+    "KnownBackground",
     "MarginalGame",
+    "RandomModelWarning",
     "TreeGame",
     "UnanimitySum",
     "WeightedVoting",

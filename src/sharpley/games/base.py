@@ -9,13 +9,16 @@ that is a plain function of coalitions has a single draw.
 
 Games evaluate single draws, or the mean over all draws, which costs as many evaluations as there are draws. A subclass
 need only define the former.
+
+Estimators that give each ordering a draw of its own gain from what is known of all draws, however many there are: their
+values of the empty coalition, and numbers that their other values may depend on (``DrawFacts``).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +29,23 @@ from sharpley.games.values import checked_values
 
 Evaluate: TypeAlias = Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64] | None], Floats]
 """``evaluate(rows (p,), coalitions (p, d), draws (p,))`` -> values (p, k); ``None`` for draws: means over all draws."""
+
+
+class DrawFacts(NamedTuple):
+    """What is known of every draw of games whose v_b(∅) is the same in all rows, and v_b(N) the same for all draws."""
+
+    empty: Floats
+    """The value v_b(∅) of each draw, (n_draws, k)."""
+    columns: NDArray[np.generic]
+    """Numbers that the values of a draw may depend on, (n_draws, q); categories are numbered. NaN is a number too."""
+    row_columns: NDArray[np.generic]
+    """The same numbers of the rows, (n_rows, q): a player all of whose numbers are equal cannot matter."""
+    is_category: NDArray[np.bool_]
+    """Whether the numbers of a column are those of categories, which have no order, (q,)."""
+    players: NDArray[np.int64]
+    """The player that each column belongs to, (q,)."""
+    derived: dict[str, Any]
+    """Where estimators keep what they derive from the draws, for further rows with the same draws."""
 
 
 def checked_names(names: Sequence[str], d: int) -> list[str]:
@@ -55,14 +75,17 @@ class Games(ABC):
         Names of the players, which are passed on to results.
     draws_per_call : int, default 4096
         Maximum number of single draws that are evaluated in one call; it bounds memory.
+    draws_are_known : bool, default False
+        Whether ``draw_facts`` returns what is known of all draws.
 
     Notes
     -----
     **Subclassing.** Set ``d``, and ``n_rows`` and ``n_draws`` if they are not 1, and define ``_draws(rows, coalitions,
     draws)``: the values of p single draws, (p,) or, for k outputs, (p, k). Its arguments are the numbers of the games
     (p,), a coalition for each (p, d) and the numbers of the draws (p,). Everything else has a default; override
-    ``varying`` if you know that some players cannot matter in some of the games, and ``endpoints`` or ``evaluator`` if
-    the values of ∅ and N, or means over all draws, can be computed more cheaply. A complete class:
+    ``varying`` or ``differing`` if you know that some players cannot matter in some of the games or draws, ``endpoints``
+    or ``evaluator`` if the values of ∅ and N, or means over all draws, can be computed more cheaply, and ``draw_facts``
+    if something is known of all draws. A complete class:
 
     >>> import numpy as np
     >>> import sharpley
@@ -88,6 +111,7 @@ class Games(ABC):
     draw_weights: Floats | None = None
     player_names: Sequence[str] | None = None
     draws_per_call: int = 4096
+    draws_are_known: bool = False
 
     @abstractmethod
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:
@@ -111,6 +135,22 @@ class Games(ABC):
     def varying(self) -> Coalitions:
         """Return which players can matter in which games, (n_rows, d) bool; by default, all in all games."""
         return np.ones((self.n_rows, self.d), dtype=bool)
+
+    def differing(self, rows: NDArray[np.int64], draws: NDArray[np.int64]) -> Coalitions:
+        """Return which players can matter in single draws, (p,) and (p,) -> (p, d) bool; by default, all of them.
+
+        A player that cannot matter in a draw leaves its value unchanged, whatever the coalition that it joins.
+        """
+        return np.ones((len(rows), self.d), dtype=bool)
+
+    def draw_facts(self) -> DrawFacts | None:
+        """Return what is known of all draws; by default, nothing."""
+        return None
+
+    @property
+    def endpoint_draws(self) -> int:
+        """Number of single draws that the values of ∅ and N of one game cost."""
+        return 2 * self.n_draws
 
     def __call__(self, coalitions: ArrayLike) -> Floats:
         """Return the values of coalitions, as means over all draws.

@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions
-from sharpley.games.marginal.mixing import Mix, is_sparse
+from sharpley.games.marginal.mixing import Mix, Numbers, is_sparse
+from sharpley.games.marginal.numbering import numbered
+
+MAX_ELEMENTS_AT_ONCE = 2**22  # values that are compared at a time
 
 
 @final
@@ -38,29 +41,56 @@ class ArrayMixer:
         self._wrap = wrap or (rows.__class__ if self._is_sparse else _unchanged)
         self._dtype = _common_dtype(rows.dtype, background.dtype)
         # Sparse rows stay sparse, since there may be many, and are converted to dense rows as needed.
-        self._rows = rows.tocsr() if self._is_sparse else np.asarray(rows, dtype=self._dtype)
-        dense = background.toarray() if is_sparse(background) else background
-        self._background = np.ascontiguousarray(dense, dtype=self._dtype)
+        self._rows = rows.tocsr() if self._is_sparse else np.ascontiguousarray(rows, dtype=self._dtype)
+        self._background = (
+            background.tocsr() if is_sparse(background) else np.ascontiguousarray(background, dtype=self._dtype)
+        )
         # torch warns about read-only memory, and its models cost far more than allocating new memory does.
         self.may_reuse = self._dtype.kind in "biuf" and self._dtype.itemsize <= 8 and "torch" not in sys.modules
 
     def _dense_rows(self, which: Any) -> NDArray[Any]:
         """Return some of the rows to be explained, as an array."""
-        chosen = self._rows[which]
-        return np.asarray(chosen.toarray(), dtype=self._dtype) if self._is_sparse else chosen
+        return self._dense(self._rows[which])
 
-    def fresh_rows(self, part: slice) -> Any:
+    def _dense_background(self, which: Any) -> NDArray[Any]:
+        """Return some of the background rows, as an array."""
+        return self._dense(self._background[which])
+
+    def _dense(self, chosen: Any) -> NDArray[Any]:
+        return np.asarray(chosen.toarray(), dtype=self._dtype) if is_sparse(chosen) else chosen
+
+    def fresh_rows(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the rows to be explained."""
-        return self._wrap(self._dense_rows(part).copy())
+        return self._wrap(self._dense_rows(which))
 
-    def fresh_background(self, part: slice) -> Any:
+    def fresh_background(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the background rows."""
-        return self._wrap(self._background[part].copy())
+        return self._wrap(self._dense_background(which))
 
     def varying(self) -> Coalitions:
         """Return whether each column of a row differs from any background row, (n_rows, columns)."""
-        # Row by row, so that no more memory is needed than for the background.
-        return np.array([_differs(self._dense_rows([i]), self._background) for i in range(self.n_rows)])
+        # Only in columns that are constant in the background can a row be equal to all background rows.
+        first = self._dense_background([0])
+        constant = ~np.any([_differ(self._dense_background(p), first).any(axis=0) for p in self._parts()], axis=0)
+        return np.concatenate(
+            [~constant | _differ(self._dense_rows(p), first) for p in _parts(self.n_rows, self.n_columns)]
+        )
+
+    def differing(self, rows: NDArray[np.int64], background: NDArray[np.int64]) -> Coalitions:
+        """Return which columns of rows differ from those of single background rows, (p, columns)."""
+        return _differ(self._dense_rows(rows), self._dense_background(background))
+
+    def numbers(self) -> Numbers | None:
+        """Return all values as numbers; of arrays of numbers these are the values themselves, not copies."""
+        if self._is_sparse or is_sparse(self._background):
+            return None
+        categories = np.full(self.n_columns, self._dtype.kind not in "biuf")
+        if not categories.any():
+            return Numbers(self._rows, self._background, categories)
+        return numbered(list(self._background.T), list(self._rows.T))
+
+    def _parts(self) -> list[slice]:
+        return _parts(self.n_background, self.n_columns)
 
     def mixing(self) -> Mix:
         """Return a function that mixes rows with a part of the background.
@@ -74,9 +104,9 @@ class ArrayMixer:
             foreground = np.ascontiguousarray(self._dense_rows(present))
             which = which.reshape(-1)
             if buffer is None:
-                mixed = np.where(masks[:, None, :], foreground[which][:, None, :], self._background[part])
+                mixed = np.where(masks[:, None, :], foreground[which][:, None, :], self._dense_background(part))
             else:
-                mixed = buffer.fill(foreground, which, rows, masks, self._background, part)
+                mixed = buffer.fill(foreground, which, rows, masks, self._dense_background(part), part)
             return self._wrap(mixed.reshape(-1, masks.shape[1]))
 
         return mix
@@ -84,8 +114,10 @@ class ArrayMixer:
     def mix_single(self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]) -> Any:
         """Mix each row with one background row, in new memory."""
         present, which = np.unique(rows, return_inverse=True)
-        foreground = self._dense_rows(present)[which.reshape(-1)]
-        return self._wrap(np.where(masks, foreground, self._background[background]))
+        foreground = self._dense_rows(present)
+        mixed = self._dense_background(background)
+        np.copyto(mixed, foreground[0] if len(present) == 1 else foreground[which.reshape(-1)], where=masks)
+        return self._wrap(mixed)
 
 
 def _unchanged(array: NDArray[Any]) -> NDArray[Any]:
@@ -98,10 +130,19 @@ def _common_dtype(rows: np.dtype[Any], background: np.dtype[Any]) -> np.dtype[An
     return np.result_type(rows, background)
 
 
-def _differs(row: NDArray[Any], background: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which columns of one row (1, columns) differ from any background row, (columns,); NaN equals NaN."""
-    equal = (row == background) | ((row != row) & (background != background))
-    return np.asarray(~equal.all(axis=0), dtype=bool)
+def _parts(n: int, n_columns: int) -> list[slice]:
+    """Divide n rows into parts of bounded memory."""
+    size = max(1, MAX_ELEMENTS_AT_ONCE // max(1, n_columns))
+    return [slice(start, min(n, start + size)) for start in range(0, max(n, 1), size)]
+
+
+def _differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where two arrays differ: numbers bit by bit, so that 0 and −0 differ, to which a model may respond."""
+    if one.dtype.kind in "biuf" and one.dtype.itemsize <= 8:
+        bits = f"u{one.dtype.itemsize}"
+        return np.asarray(np.ascontiguousarray(one).view(bits) != np.ascontiguousarray(other).view(bits))
+    equal = (one == other) | ((one != one) & (other != other))
+    return np.asarray(~equal.astype(bool))
 
 
 class _Buffer:
@@ -121,10 +162,10 @@ class _Buffer:
         background: NDArray[Any],
         part: slice,
     ) -> NDArray[Any]:
-        """Mix p rows, each by its mask, with part of the background: (p, b, c), read-only since the buffer is kept."""
+        """Mix p rows, each by its mask, with a part of the background: (p, b, c), read-only since the buffer is kept."""
         from sharpley.games.marginal._blend import blend
 
-        shape = (len(rows), *background[part].shape)
+        shape = (len(rows), *background.shape)
         if shape[0] > len(self._mixed) or shape[1:] != self._mixed.shape[1:]:
             self._mixed = np.empty(shape, dtype=self._dtype)
             self._part = slice(0, 0)
@@ -133,7 +174,7 @@ class _Buffer:
             self._last_rows = np.full(len(self._mixed), -1, dtype=np.int64)
             self._last_masks = np.zeros((len(self._mixed), masks.shape[1]), dtype=bool)
         bits = f"u{self._dtype.itemsize}"
-        background_bits, mixed_bits = background[part].view(bits), self._mixed.view(bits)
+        background_bits, mixed_bits = background.view(bits), self._mixed.view(bits)
         last = self._last_rows, self._last_masks
         blend(foreground.view(bits), which, rows, masks, background_bits, mixed_bits, *last)
         mixed = self._mixed[: len(rows)]

@@ -1,6 +1,6 @@
 """Mixing pandas and polars data frames with columns of any dtype.
 
-The rows to be explained and the background rows are concatenated into one *pool*. Each value of a mixed row is taken
+The background rows and the rows to be explained are concatenated into one *pool*. Each value of a mixed row is taken
 from a row of the pool, so the dtypes of the columns are preserved.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions
 from sharpley.games.marginal.array_mixer import ArrayMixer
-from sharpley.games.marginal.mixing import Mix, Mixer
+from sharpley.games.marginal.mixing import Mix, Mixer, Numbers
+from sharpley.games.marginal.numbering import numbered
 
 
 def pandas_mixer(rows: Any, background: Any) -> Mixer:
@@ -51,10 +52,29 @@ class PoolMixer(ABC):
     def _codes(self) -> list[NDArray[Any]]:
         """Return codes of the values in each column of the pool: equal for equal values, and for missing values."""
 
+    @abstractmethod
+    def _values(self) -> list[Any]:
+        """Return the columns of the pool."""
+
+    @cached_property
+    def _all_codes(self) -> NDArray[Any]:
+        return np.stack(self._codes(), axis=1)
+
     def varying(self) -> Coalitions:
         """Return whether each column of a row differs from any background row, (n_rows, columns)."""
-        codes = np.stack(self._codes(), axis=1)
-        return np.array([(row != codes[self.n_rows :]).any(axis=0) for row in codes[: self.n_rows]])
+        background, rows = self._all_codes[: self.n_background], self._all_codes[self.n_background :]
+        # Only in columns that are constant in the background can a row be equal to all background rows.
+        constant = (background == background[0]).all(axis=0)
+        return np.asarray(~constant | (rows != background[0]))
+
+    def differing(self, rows: NDArray[np.int64], background: NDArray[np.int64]) -> Coalitions:
+        """Return which columns of rows differ from those of single background rows, (p, columns)."""
+        return np.asarray(self._all_codes[self.n_background + rows] != self._all_codes[background])
+
+    def numbers(self) -> Numbers | None:
+        """Return all values as numbers."""
+        split = [(column[: self.n_background], column[self.n_background :]) for column in self._values()]
+        return numbered([background for background, _ in split], [rows for _, rows in split])
 
     def mixing(self) -> Mix:
         """Return a function that mixes rows with a part of the background."""
@@ -72,9 +92,9 @@ class PoolMixer(ABC):
     def _positions(
         self, rows: NDArray[np.int64], masks: Coalitions, background: NDArray[np.int64]
     ) -> list[NDArray[np.int64]]:
-        """Return, for each column, the positions in the pool (rows, then background) of the mixed frame's values."""
+        """Return, for each column, the positions in the pool (background, then rows) of the mixed frame's values."""
         columns = np.moveaxis(masks, -1, 0)
-        return [np.where(mask, rows, self.n_rows + background).reshape(-1) for mask in columns]
+        return [np.where(mask, self.n_background + rows, background).reshape(-1) for mask in columns]
 
 
 @final
@@ -94,17 +114,24 @@ class PandasMixer(PoolMixer):
         self.n_background = len(background)
         self.names = [str(c) for c in rows.columns]
         # Positions serve as labels, since the original labels may repeat.
-        frames = (frame.set_axis(range(self.n_columns), axis=1) for frame in (rows, background))
+        frames = (frame.set_axis(range(self.n_columns), axis=1) for frame in (background, rows))
         self._pool = pd.concat(frames, ignore_index=True)
         self._columns = rows.columns
 
-    def fresh_rows(self, part: slice) -> Any:
+    def fresh_rows(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the rows to be explained."""
-        return self._pool.iloc[: self.n_rows].iloc[part].copy().set_axis(self._columns, axis=1)
+        return self._pool.iloc[self.n_background + which].set_axis(self._columns, axis=1)
 
-    def fresh_background(self, part: slice) -> Any:
+    def fresh_background(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the background rows."""
-        return self._pool.iloc[self.n_rows :].iloc[part].copy().set_axis(self._columns, axis=1)
+        return self._pool.iloc[which].set_axis(self._columns, axis=1)
+
+    def _values(self) -> list[Any]:
+        import pandas as pd
+
+        columns = [self._pool[j] for j in range(self.n_columns)]
+        is_number = pd.api.types.is_numeric_dtype
+        return [c.to_numpy(np.float64, na_value=np.nan) if is_number(c.dtype) else c.to_numpy() for c in columns]
 
     def _codes(self) -> list[NDArray[Any]]:
         import pandas as pd
@@ -129,18 +156,21 @@ class PolarsMixer(PoolMixer):
         self.n_background = background.height
         self.names = list(rows.columns)
         try:
-            self._pool = pl.concat([rows, background], how="vertical_relaxed")
+            self._pool = pl.concat([background, rows], how="vertical_relaxed")
         except Exception as error:
             error.add_note("sharpley: the columns of X and of the background must have the same dtypes")
             raise
 
-    def fresh_rows(self, part: slice) -> Any:
+    def fresh_rows(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the rows to be explained."""
-        return self._pool[: self.n_rows][part]
+        return self._pool[self.n_background + which]
 
-    def fresh_background(self, part: slice) -> Any:
+    def fresh_background(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the background rows."""
-        return self._pool[self.n_rows :][part]
+        return self._pool[which]
+
+    def _values(self) -> list[Any]:
+        return [s.to_numpy() if s.dtype.is_numeric() else s.cast(str) for s in self._pool.get_columns()]
 
     def _codes(self) -> list[NDArray[Any]]:
         import polars as pl

@@ -3,6 +3,8 @@
 v(S) is the mean over background rows b of the model's prediction at (x_S, b_{N∖S}). This is the definition of the
 paper, of interventional TreeSHAP, and of shap's Permutation, Exact and Kernel explainers. v(N) is the prediction for
 the row itself, a single prediction; v(∅) is the mean prediction for the background, the same for all rows.
+
+A feature that has the same value in the row and in a background row cannot matter in that draw.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
-from sharpley.games.base import Evaluate, Games, checked_names
+from sharpley.games.base import DrawFacts, Evaluate, Games, checked_names
 from sharpley.games.marginal.background import as_background
+from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.mixers import make_mixer
 from sharpley.games.marginal.mixing import Mix
 from sharpley.games.marginal.model import ModelFunction, wants_to_write
@@ -54,6 +57,8 @@ class MarginalGame(Games):
         Number of outputs that the model must have. By default, that of its first call.
     names : sequence of d str, optional
         Names of the players. By default, those of the columns and groups.
+    known : KnownBackground, optional
+        What is known of this background from other games with the same model.
 
     Examples
     --------
@@ -72,6 +77,8 @@ class MarginalGame(Games):
            [4., 0.]])
     """
 
+    draws_are_known = True
+
     def __init__(
         self,
         model: Any,
@@ -82,7 +89,9 @@ class MarginalGame(Games):
         batch_size: int | None = None,
         n_outputs: int | None = None,
         names: Sequence[str] | None = None,
+        known: KnownBackground | None = None,
     ) -> None:
+        self._known = KnownBackground() if known is None else known
         self._model = ModelFunction(model, n_outputs)
         chosen = as_background(background)
         self._mixer = make_mixer(rows, chosen.rows)
@@ -102,26 +111,51 @@ class MarginalGame(Games):
     def endpoints(self) -> Floats:
         """Return the values of ∅ and N for every row, (n_rows, 2, k).
 
-        They cost one prediction for each background row and one for each row to explain.
+        They cost one prediction for each row to explain and, once, one for each background row.
         """
-        of_background = self._predict("the background", self._mixer.fresh_background, self.n_draws)
-        full = self._predict("X", self._mixer.fresh_rows, self.n_rows)
-        return np.stack([np.broadcast_to(self._weights @ of_background, full.shape), full], axis=1)
+        empty = self._weights @ self._empty()
+        full = self._predict("X", self._mixer.fresh_rows, np.arange(self.n_rows))
+        return np.stack([np.broadcast_to(empty, full.shape), full], axis=1)
 
-    def _predict(self, what: str, take: Callable[[slice], Any], n: int) -> Floats:
-        """Return the predictions for n background rows or n rows of X, (n, k), in calls of bounded size."""
+    @property
+    def endpoint_draws(self) -> int:
+        """Number of predictions that the values of ∅ and N of one row cost."""
+        return self.n_draws + 1
+
+    def _empty(self) -> Floats:
+        """Return the predictions for all background rows, (n_draws, k)."""
+        predict = partial(self._predict, "the background", self._mixer.fresh_background)
+        return self._known.predictions(self.n_draws, predict, self._model.name)
+
+    def _predict(self, what: str, take: Callable[[Any], Any], which: NDArray[np.int64]) -> Floats:
+        """Return the predictions for background rows or rows of X, (n, k), in calls of bounded size."""
         parts = []
-        for start in range(0, n, self.draws_per_call):
-            part = slice(start, min(n, start + self.draws_per_call))
-            parts.append(self._model(take(part), part.stop - start, partial(_describe_part, what, part)))
+        for start in range(0, len(which), self.draws_per_call):
+            part = which[start : start + self.draws_per_call]
+            parts.append(self._model(take(part), len(part), partial(_describe_part, what, part)))
         output = np.concatenate(parts)
         bad = np.flatnonzero(~np.isfinite(output).all(axis=1))
         if len(bad):
             first = bad[0]
             raise ValueError(
-                f"{self._model.name} must return finite numbers, but returned {output[first]} for row {first} of {what}"
+                f"{self._model.name} must return finite numbers, but returned {output[first]} "
+                f"for row {which[first]} of {what}"
             )
         return output
+
+    def differing(self, rows: NDArray[np.int64], draws: NDArray[np.int64]) -> Coalitions:
+        """Return which players of rows differ from single background rows, (p,) and (p,) -> (p, d)."""
+        return self.players.any_column(self._mixer.differing(rows, draws))
+
+    def draw_facts(self) -> DrawFacts:
+        """Return the predictions for all background rows, and their values as numbers."""
+        numbers, empty = self._mixer.numbers(), self._empty()
+        if numbers is None:  # sparse matrices have too many columns
+            none = np.empty((self.n_draws, 0)), np.empty((self.n_rows, 0))
+            return DrawFacts(empty, *none, np.zeros(0, bool), np.zeros(0, np.int64), self._known.derived)
+        return DrawFacts(
+            empty, numbers.background, numbers.rows, numbers.is_category, self.players.of_column, self._known.derived
+        )
 
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:
         """Return the predictions for rows mixed with single background rows, (p, k)."""
@@ -177,8 +211,8 @@ def default_batch_size(n_columns: int) -> int:
     return max(1, min(MAX_ROWS_PER_CALL, MAX_ELEMENTS_PER_CALL // max(1, n_columns)))
 
 
-def _describe_part(what: str, part: slice) -> str:
-    return f"rows {part.start}..{part.stop - 1} of {what}"
+def _describe_part(what: str, part: NDArray[np.int64]) -> str:
+    return f"rows {part[0]}..{part[-1]} of {what}"
 
 
 def _describe_mixed(rows: NDArray[np.int64], coalitions: Coalitions) -> str:

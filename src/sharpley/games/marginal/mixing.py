@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,17 @@ from sharpley._support.typing import Coalitions
 
 Mix: TypeAlias = Callable[[NDArray[np.int64], Coalitions, slice], Any]
 """``mix(rows (p,), masks (p, columns), slice of b background rows)`` -> p · b mixed rows."""
+
+
+class Numbers(NamedTuple):
+    """The values of rows and background rows as numbers; categories, strings and objects are numbered."""
+
+    rows: NDArray[Any]
+    """Values of the rows to be explained, (n_rows, columns)."""
+    background: NDArray[Any]
+    """Values of the background rows, (n_background, columns). They do not depend on the rows to be explained."""
+    is_category: NDArray[np.bool_]
+    """Which columns are numbered categories, (columns,)."""
 
 
 class Mixer(Protocol):
@@ -34,14 +45,20 @@ class Mixer(Protocol):
     may_reuse: bool
     """Whether mixed rows may share memory from one call to the next; then the model must not write to them."""
 
-    def fresh_rows(self, part: slice) -> Any:
+    def fresh_rows(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the rows to be explained, as the model accepts them."""
 
-    def fresh_background(self, part: slice) -> Any:
+    def fresh_background(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the background rows, as the model accepts them."""
 
     def varying(self) -> Coalitions:
         """Return whether each column of a row differs from any background row, (n_rows, columns)."""
+
+    def differing(self, rows: NDArray[np.int64], background: NDArray[np.int64]) -> Coalitions:
+        """Return which columns of rows differ from those of single background rows, (p,) and (p,) -> (p, columns)."""
+
+    def numbers(self) -> Numbers | None:
+        """Return all values as numbers; None if they would not fit into memory, as those of sparse matrices."""
 
     def mixing(self) -> Mix:
         """Return a function that mixes rows with many background rows, in its own memory."""

@@ -1,0 +1,168 @@
+"""Runs in which every ordering has a draw of its own.
+
+All rows of a run have the same steps, that is, orderings with their draws, so that what is computed from the draws alone
+is computed once. How many steps a row can afford depends on how many players differ between the row and the draws;
+rows that can afford the same number run together, and the result of a row does not depend on which rows these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.typing import Floats
+from sharpley.coalitions.moments import Moments
+from sharpley.engine.evaluation import evaluate_walks
+from sharpley.engine.methods import make_source
+from sharpley.engine.progress import Progress
+from sharpley.engine.results import Results
+from sharpley.engine.settings import Plan, Settings
+from sharpley.engine.timing import Stopwatch
+from sharpley.estimators.draws.controls import NO_BIN, make_controls
+from sharpley.estimators.draws.estimator import LEAST_DRAWS, OwnDraws
+from sharpley.estimators.draws.visits import Visits
+from sharpley.estimators.draws.walks import Steps, Walks
+from sharpley.games.base import Games
+from sharpley.samplers.replicates import GroupedSource
+
+FIRST_STEPS = 50  # after which a tolerance is first checked
+CHECKPOINT_GROWTH = 1.5  # factor by which the number of steps grows from one check to the next
+MAX_CHANGES_AT_ONCE = 2**21  # steps × players of all rows that are evaluated together: about 100 MB
+MAX_CONTRIBUTIONS = 2**24  # steps × players of one row, kept until the estimate: 128 MB
+STEPS_BITS = 5  # numbers of steps are rounded down to this many significant bits, so that more rows share them
+SPARE_FACTOR = 2.0  # standard deviations of the cost of a sample that are kept in reserve
+
+
+class OwnDrawsRun:
+    """Estimate the Shapley values of rows from steps with draws of their own."""
+
+    def __init__(
+        self, games: Games, plan: Plan, settings: Settings, ends: Floats, progress: Progress, stopwatch: Stopwatch
+    ) -> None:
+        self._games, self._plan, self._settings, self._ends = games, plan, settings, ends
+        self._progress, self._stopwatch = progress, stopwatch
+        n, weights = games.n_draws, games.draw_weights
+        self._weights = np.full(n, 1.0 / n) if weights is None else np.asarray(weights, dtype=np.float64)
+        self._facts = games.draw_facts()
+        self._population = OwnDraws(n, self._weights, self._facts, use_controls=not settings.unbiased)
+        self._step = make_source(plan.method, games.d, settings.generator()).step
+
+    def run(self, rows: NDArray[np.int64], results: Results) -> None:
+        """Estimate the values of rows; those that turn out to be too expensive run again with fewer steps."""
+        steps = self._affordable_steps(rows)
+        while len(rows):
+            left = []
+            for count in np.unique(steps):
+                mine = rows[steps == count]
+                for start in range(0, len(mine), self._rows_at_once(int(count))):
+                    left.append(
+                        self._run_together(mine[start : start + self._rows_at_once(int(count))], int(count), results)
+                    )
+            again = np.concatenate(left)
+            steps = np.maximum(
+                LEAST_DRAWS, steps[np.isin(rows, again)] - np.maximum(1, steps[np.isin(rows, again)] // 32)
+            )
+            rows = rows[np.isin(rows, again)]
+
+    def _affordable_steps(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many steps each row can afford, from the players that are expected to differ in a draw."""
+        expected, spread = np.full(len(rows), float(self._games.d)), np.zeros(len(rows))
+        if self._facts is not None:
+            controls = make_controls(self._facts, self._weights, self._games.d)
+            for player, bins in enumerate(controls.players):
+                same = controls.shared_bins(self._facts.row_columns[rows], player)
+                if bins is not None and (same != NO_BIN).any():
+                    share = np.where(same == NO_BIN, 0.0, bins.sums[same, 0])
+                    expected, spread = expected - share, spread + np.sqrt(share * (1.0 - share))
+        ends = -1.0 if self._facts is not None else 1.0
+        cost = self._step * np.maximum(expected + ends, 0.5)
+        free = float(self._plan.budget - self._plan.endpoint_cost)
+        count = free / cost
+        count = (free - SPARE_FACTOR * self._step * spread * np.sqrt(count)) / cost
+        most = max(LEAST_DRAWS, MAX_CONTRIBUTIONS // self._games.d)
+        count = np.clip(count, LEAST_DRAWS, most).astype(np.int64)
+        return np.where(spread > 0, _rounded_down(count), count)
+
+    def _rows_at_once(self, count: int) -> int:
+        values = count * self._games.d * self._ends.shape[2]
+        return max(1, MAX_CONTRIBUTIONS // (2 * values))
+
+    def _run_together(self, rows: NDArray[np.int64], count: int, results: Results) -> NDArray[np.int64]:
+        """Run rows with the same number of steps; return those that would exceed the budget."""
+        sampling, visiting = self._settings.generator().spawn(2)
+        source = make_source(self._plan.method, self._games.d, sampling, self._expected(count))
+        visits = Visits(self._population.order(self._games.d, visiting), visiting)
+        draws, orderings = np.empty(0, dtype=np.int64), []
+        contributions = np.empty((len(rows), 0, self._games.d, self._ends.shape[2]))
+        spent = np.full(len(rows), self._plan.endpoint_cost)
+        expensive = [np.empty(0, dtype=np.int64)]
+        for now in self._checkpoints(count):
+            fresh = Steps(_orderings(source, now - len(draws)), visits.extend(now - len(draws)))
+            found, cost = self._contributions(rows, fresh, spent)
+            fits = spent + cost <= self._plan.budget
+            expensive.append(rows[~fits])
+            rows, spent = rows[fits], (spent + cost)[fits]
+            contributions = np.concatenate([contributions[fits], found[fits]], axis=1)
+            draws = np.concatenate([draws, fresh.draws])
+            orderings.append(fresh.orderings)
+            if len(rows) == 0:
+                break
+            moments = self._population.estimate(contributions, draws, rows, self._ends[rows])
+            done = results.write_done(rows, moments, spent, is_last=now == count)
+            self._progress.advance(int((self._plan.budget - spent[done]).sum()))
+            rows, spent, contributions = rows[~done], spent[~done], contributions[~done]
+        return np.concatenate(expensive)
+
+    def _expected(self, count: int) -> int | None:
+        return None if self._settings.may_stop else count * self._step
+
+    def _checkpoints(self, count: int) -> Iterator[int]:
+        """Yield the numbers of steps after which the tolerance is checked; the last is the whole number."""
+        now = FIRST_STEPS
+        while self._settings.may_stop and now < count:
+            yield now
+            now = int(CHECKPOINT_GROWTH * now) + 1
+        yield count
+
+    def _contributions(
+        self, rows: NDArray[np.int64], steps: Steps, spent: NDArray[np.int64]
+    ) -> tuple[Floats, NDArray[np.int64]]:
+        """Return contributions (r, n, d, k) and costs (r,); rows that would exceed the budget are not evaluated."""
+        r, d, n = len(rows), self._games.d, len(steps.draws)
+        differing = self._games.differing(np.repeat(rows, n), np.tile(steps.draws, r)).reshape(r, n, d)
+        cost = Walks(steps, differing, self._facts is not None).evaluations_of_rows()
+        fits = np.flatnonzero(spent + cost <= self._plan.budget)
+        found = np.zeros((r, n, d, self._ends.shape[2]))
+        at_once = max(1, MAX_CHANGES_AT_ONCE // (n * self._step * d))
+        for start in range(0, len(fits), at_once):
+            part = fits[start : start + at_once]
+            found[part] = self._of_block(rows[part], steps, differing[part])
+        return found, cost
+
+    def _of_block(self, rows: NDArray[np.int64], steps: Steps, differing: NDArray[np.bool_]) -> Floats:
+        """Return the contributions (r, n, d, k) of rows, evaluated in parts of the steps."""
+        at_once = max(1, MAX_CHANGES_AT_ONCE // (len(rows) * self._step * self._games.d))
+        parts = []
+        for start in range(0, len(steps.draws), at_once):
+            part = slice(start, start + at_once)
+            some = steps.part(part)
+            walks = Walks(some, differing[:, part], self._facts is not None)
+            with self._stopwatch.model_calls():
+                values = evaluate_walks(
+                    self._games, rows, walks, n_jobs=self._settings.n_jobs, advance=self._progress.advance
+                )
+            known = (None, None) if self._facts is None else (self._facts.empty[some.draws], self._ends[rows, 1])
+            parts.append(walks.contributions(values.reshape(-1, self._ends.shape[2]), *known))
+        return np.concatenate(parts, axis=1)
+
+
+def _orderings(source: GroupedSource, count: int) -> NDArray[np.int64]:
+    return source.take(count)[0]
+
+
+def _rounded_down(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Round down to STEPS_BITS significant bits."""
+    shifts = np.maximum(0, np.floor(np.log2(counts)).astype(np.int64) + 1 - STEPS_BITS)
+    return (counts >> shifts) << shifts

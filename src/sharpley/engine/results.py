@@ -1,0 +1,110 @@
+"""Results of all rows of a run, written as soon as they are known."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.checks import stacklevel_outside
+from sharpley._support.typing import Floats
+from sharpley.coalitions.moments import Moments
+from sharpley.engine.settings import DRAWS_PER_EVAL
+from sharpley.games.base import Games
+from sharpley.indices import Index
+from sharpley.result import ShapleyEstimate
+
+
+class Results:
+    """Results of all rows; components that cannot matter remain 0.
+
+    Parameters
+    ----------
+    games : Games
+        The games, one for each row.
+    index : Index
+        What is estimated.
+    ends : (rows, 2, k) float
+        Values of the empty and of the full coalition.
+    tol : float or None
+        The tolerance that a row has to meet before it is finished.
+    """
+
+    def __init__(self, games: Games, index: Index, ends: Floats, tol: float | None) -> None:
+        self._games, self._index, self._ends, self._tol = games, index, ends, tol
+        shape = (len(ends), index.n_components(games.d), ends.shape[2])
+        self._values, self._variances = np.zeros(shape), np.zeros(shape)
+        self._degrees_of_freedom = np.full(shape, np.inf)
+        self._n_evals = np.full(len(ends), 2, dtype=np.int64)
+        self._n_predictions = np.full(len(ends), games.endpoint_draws, dtype=np.int64)
+        self._converged = np.ones(len(ends), dtype=bool)
+
+    @property
+    def n_components(self) -> int:
+        """Number of components of the index."""
+        return self._values.shape[1]
+
+    def write(
+        self, rows: NDArray[np.int64], components: NDArray[np.int64], moments: Moments, *, converged: bool = True
+    ) -> None:
+        """Write the moments of some rows."""
+        at = (rows[:, None], components)
+        self._values[at], self._variances[at], self._degrees_of_freedom[at] = moments
+        self._converged[rows] = converged
+
+    def write_evals(self, rows: NDArray[np.int64], n_evals: int) -> None:
+        """Write how many distinct coalitions were evaluated, each for all draws."""
+        self._n_evals[rows] = n_evals
+        self._n_predictions[rows] = (n_evals - 2) * self._games.n_draws + self._games.endpoint_draws
+
+    def write_done(
+        self, rows: NDArray[np.int64], moments: Moments, predictions: NDArray[np.int64], *, is_last: bool
+    ) -> NDArray[np.bool_]:
+        """Write the rows that meet the tolerance, or all at the end of a run with own draws; return which, (r,)."""
+        met = self.met(moments)
+        done = met | is_last
+        components = np.arange(self.n_components)
+        self.write(rows[done], components, moments.rows(done))
+        self._converged[rows] = met
+        self._n_predictions[rows] = predictions
+        # In the unit of max_evals, one of which pays for so many predictions.
+        self._n_evals[rows] = -(-predictions // min(self._games.n_draws, DRAWS_PER_EVAL))
+        return done
+
+    def met(self, moments: Moments, *, all_components: bool = True) -> NDArray[np.bool_]:
+        """Return whether each row's largest standard error is at most ``tol`` times the range of its values."""
+        if self._tol is None:
+            return np.ones(len(moments.values), dtype=bool)
+        highest, lowest = moments.values.max(axis=1), moments.values.min(axis=1)
+        if not all_components:  # the range includes 0, the value of those that cannot matter
+            highest, lowest = np.maximum(highest, 0.0), np.minimum(lowest, 0.0)
+        largest_error = np.sqrt(moments.variances).max(axis=1)
+        return np.asarray((largest_error <= self._tol * (highest - lowest)).all(axis=1), dtype=bool)
+
+    def estimate(self, method: str) -> ShapleyEstimate:
+        """Return all results as an estimate; the axis of outputs is omitted for a single output."""
+        self._warn_unconverged()
+        names = self._games.player_names
+        whole = ShapleyEstimate(
+            self._values,
+            np.sqrt(self._variances),
+            self._ends[:, 0],
+            self._n_evals,
+            method,
+            self._converged,
+            self._degrees_of_freedom,
+            None if names is None else self._index.component_names(names),
+            self._n_predictions,
+        )
+        return whole.without_output_axis() if self._ends.shape[2] == 1 else whole
+
+    def _warn_unconverged(self) -> None:
+        missed = int((~self._converged).sum())
+        if missed:
+            warnings.warn(
+                f"{missed} of {len(self._converged)} rows did not reach tol={self._tol}; raise max_evals, or check "
+                "`converged` and the standard errors",
+                RuntimeWarning,
+                stacklevel=stacklevel_outside(),
+            )

@@ -1,0 +1,1 @@
+"""Estimation from single draws: each ordering has a draw of its own, and what is known of all draws is used."""

@@ -1,0 +1,66 @@
+"""What is computed once for a background and used by every explanation: its predictions, and what derives from them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.checks import stacklevel_outside
+from sharpley._support.typing import Floats
+
+Predict: TypeAlias = Callable[[NDArray[np.int64]], Floats]
+"""Returns the predictions for background rows, given by their numbers: (n,) -> (n, k)."""
+
+REPEATED_ROWS = 4  # background rows that are predicted twice, to notice models that are random
+ROUNDING = 1e-4  # predictions that differ by less than this times their spread, or size, are considered equal
+
+
+class RandomModelWarning(RuntimeWarning):
+    """Warning that two predictions of the model for the same row differ.
+
+    Examples
+    --------
+    >>> import warnings, sharpley
+    >>> warnings.simplefilter("error", sharpley.RandomModelWarning)  # stop if the model is random
+    """
+
+
+class KnownBackground:
+    """Predictions for the rows of a background, computed when they are first needed, and kept.
+
+    Attributes
+    ----------
+    derived : dict
+        What estimators derived from the background, kept with it.
+    """
+
+    def __init__(self) -> None:
+        self._predictions: Floats | None = None
+        self.derived: dict[str, Any] = {}
+
+    def predictions(self, n: int, predict: Predict, name: str) -> Floats:
+        """Return the predictions for all n background rows, (n, k); ``name`` is that of the model in the warning."""
+        if self._predictions is None:
+            found = predict(np.arange(n))
+            repeated = np.unique(np.linspace(0, n - 1, REPEATED_ROWS).astype(np.int64))
+            _warn_if_random(found[repeated], predict(repeated), float(np.ptp(found)), repeated, name)
+            self._predictions = found
+        return self._predictions
+
+
+def _warn_if_random(first: Floats, second: Floats, spread: float, rows: NDArray[np.int64], name: str) -> None:
+    differ = np.abs(first - second) > ROUNDING * np.maximum(spread, np.abs(first))
+    if not differ.any():
+        return
+    row, output = np.argwhere(differ)[0]
+    warnings.warn(
+        f"{name} is random: for background row {rows[row]} it returned {first[row, output]:.6g} and then "
+        f"{second[row, output]:.6g}. Switch it to its evaluation mode or fix its seed; otherwise the error bars "
+        "include its noise only in part",
+        RandomModelWarning,
+        stacklevel=stacklevel_outside(),
+    )
