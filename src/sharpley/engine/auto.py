@@ -8,8 +8,8 @@ them):
    long before.
 2. If the budget does not pay for all draws of enough coalitions, each ordering has a draw of its own ("antithetic" with
    draws="own"): the differences between draws are then by far the largest source of error.
-3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that was
-   measured, and on most games, from 5d to 50d evaluations; it needs at least 2d + 6. It is chosen unless its linear
+3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that
+   was measured, and on most games, from 5d to 50d evaluations; it needs at least 2d + 6. It is chosen unless its linear
    algebra is out of proportion.
 4. Otherwise "regression" is chosen, which is the next best, "antithetic" if the budget is too small for that, or
    "monte-carlo" if it is too small even for two antithetic pairs.

@@ -169,6 +169,7 @@ def evaluate_walks(
     The walks are those of ``rows`` (r,). They are evaluated in calls of at most ``games.draws_per_call``.
     """
     bounds = np.arange(0, len(walks), games.draws_per_call)
+    parts: Iterator[Floats]
     if n_jobs in (None, 1):
         evaluator = games.evaluator()
         parts = (_walks_part(evaluator, rows, walks, int(start), games.draws_per_call) for start in bounds)

@@ -1,8 +1,8 @@
 """Runs in which every ordering has a draw of its own.
 
-All rows of a run have the same steps, that is, orderings with their draws, so that what is computed from the draws alone
-is computed once. How many steps a row can afford depends on how many players differ between the row and the draws;
-rows that can afford the same number run together, and the result of a row does not depend on which rows these are.
+All rows of a run have the same steps, that is, orderings with their draws, so that what depends on the draws alone is
+computed once. How many steps a row can afford depends on how many players differ between the row and the draws; rows
+that can afford the same number run together, and the result of a row does not depend on which rows these are.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.typing import Floats
-from sharpley.coalitions.moments import Moments
+from sharpley._support.typing import Coalitions, Floats
 from sharpley.engine.evaluation import evaluate_walks
 from sharpley.engine.methods import make_source
 from sharpley.engine.progress import Progress
@@ -96,23 +95,26 @@ class OwnDrawsRun:
         visits = Visits(self._population.order(self._games.d, visiting), visiting)
         draws, orderings = np.empty(0, dtype=np.int64), []
         contributions = np.empty((len(rows), 0, self._games.d, self._ends.shape[2]))
+        differing = np.empty((len(rows), 0, self._games.d), dtype=bool)
         spent = np.full(len(rows), self._plan.endpoint_cost)
         expensive = [np.empty(0, dtype=np.int64)]
         for now in self._checkpoints(count):
             fresh = Steps(_orderings(source, now - len(draws)), visits.extend(now - len(draws)))
-            found, cost = self._contributions(rows, fresh, spent)
+            found, differ, cost = self._contributions(rows, fresh, spent)
             fits = spent + cost <= self._plan.budget
             expensive.append(rows[~fits])
             rows, spent = rows[fits], (spent + cost)[fits]
             contributions = np.concatenate([contributions[fits], found[fits]], axis=1)
+            differing = np.concatenate([differing[fits], differ[fits]], axis=1)
             draws = np.concatenate([draws, fresh.draws])
             orderings.append(fresh.orderings)
             if len(rows) == 0:
                 break
-            moments = self._population.estimate(contributions, draws, rows, self._ends[rows])
+            moments = self._population.estimate(contributions, draws, differing, rows, self._ends[rows])
             done = results.write_done(rows, moments, spent, is_last=now == count)
             self._progress.advance(int((self._plan.budget - spent[done]).sum()))
-            rows, spent, contributions = rows[~done], spent[~done], contributions[~done]
+            rows, spent = rows[~done], spent[~done]
+            contributions, differing = contributions[~done], differing[~done]
         return np.concatenate(expensive)
 
     def _expected(self, count: int) -> int | None:
@@ -128,8 +130,11 @@ class OwnDrawsRun:
 
     def _contributions(
         self, rows: NDArray[np.int64], steps: Steps, spent: NDArray[np.int64]
-    ) -> tuple[Floats, NDArray[np.int64]]:
-        """Return contributions (r, n, d, k) and costs (r,); rows that would exceed the budget are not evaluated."""
+    ) -> tuple[Floats, Coalitions, NDArray[np.int64]]:
+        """Return contributions (r, n, d, k), who differs in each step (r, n, d), and costs (r,).
+
+        Rows that would exceed the budget are not evaluated.
+        """
         r, d, n = len(rows), self._games.d, len(steps.draws)
         differing = self._games.differing(np.repeat(rows, n), np.tile(steps.draws, r)).reshape(r, n, d)
         cost = Walks(steps, differing, self._facts is not None).evaluations_of_rows()
@@ -139,9 +144,9 @@ class OwnDrawsRun:
         for start in range(0, len(fits), at_once):
             part = fits[start : start + at_once]
             found[part] = self._of_block(rows[part], steps, differing[part])
-        return found, cost
+        return found, differing, cost
 
-    def _of_block(self, rows: NDArray[np.int64], steps: Steps, differing: NDArray[np.bool_]) -> Floats:
+    def _of_block(self, rows: NDArray[np.int64], steps: Steps, differing: Coalitions) -> Floats:
         """Return the contributions (r, n, d, k) of rows, evaluated in parts of the steps."""
         at_once = max(1, MAX_CHANGES_AT_ONCE // (len(rows) * self._step * self._games.d))
         parts = []

@@ -83,9 +83,9 @@ class Games(ABC):
     **Subclassing.** Set ``d``, and ``n_rows`` and ``n_draws`` if they are not 1, and define ``_draws(rows, coalitions,
     draws)``: the values of p single draws, (p,) or, for k outputs, (p, k). Its arguments are the numbers of the games
     (p,), a coalition for each (p, d) and the numbers of the draws (p,). Everything else has a default; override
-    ``varying`` or ``differing`` if you know that some players cannot matter in some of the games or draws, ``endpoints``
-    or ``evaluator`` if the values of ∅ and N, or means over all draws, can be computed more cheaply, and ``draw_facts``
-    if something is known of all draws. A complete class:
+    ``varying`` or ``differing`` if you know that some players cannot matter in some of the games or draws,
+    ``endpoints`` or ``evaluator`` if the values of ∅ and N, or means over all draws, can be computed more cheaply, and
+    ``draw_facts`` if something is known of all draws. A complete class:
 
     >>> import numpy as np
     >>> import sharpley

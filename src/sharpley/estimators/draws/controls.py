@@ -47,7 +47,7 @@ class Controls(NamedTuple):
     """The columns of each player."""
 
     def shared_bins(self, row_columns: NDArray[np.generic], player: int) -> NDArray[np.int64]:
-        """Return the bin of the draws that have the row's values of a player, for each row; NO_BIN if it is not shared."""
+        """Return the bin of the draws that have the same values of a player as a row, for each row, or NO_BIN."""
         found = np.full(len(row_columns), NO_BIN)
         bins = self.players[player]
         if bins is not None:
@@ -98,8 +98,8 @@ def _bins(facts: DrawFacts, mine: NDArray[np.int64], scores: Floats, weights: Fl
         codes[rest] = len(heavy) + np.searchsorted(edges, position[rest], side="right")
     n_bins = int(codes.max()) + 1
     features = np.column_stack([np.ones(len(values)), scores])
-    sums = np.stack([np.bincount(codes, weights=weights * column, minlength=n_bins) for column in features.T], axis=1)
-    return PlayerBins(codes.astype(np.uint8), distinct[heavy], sums)
+    sums = [np.bincount(codes, weights=weights * column, minlength=n_bins) for column in features.T]
+    return PlayerBins(codes.astype(np.uint8), distinct[heavy], np.stack(sums, axis=1).astype(np.float64))
 
 
 def _sorted_values(

@@ -8,19 +8,21 @@ coalition were evaluated for all of them, and the cost does not depend on how ma
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.typing import Floats
+from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.estimators.draws.controls import NO_BIN, Controls, make_controls
 from sharpley.estimators.draws.survey import Fit, Survey
 from sharpley.games.base import DrawFacts
 
-PRIOR_VISITS = 10.0  # second visits that the mean over all players counts as, in the variance within draws
+PRIOR_VISITS = 10.0  # second visits that the share of all players counts as, in the variance within draws
+TINY = np.finfo(np.float64).tiny
 LEAST_DRAWS = 2
 MAX_ERRORS_AT_ONCE = 2**20  # of all rows that are fitted together; several arrays of this size are needed
 
@@ -36,23 +38,34 @@ class Visited(NamedTuple):
     """Mean contributions over the visits of a draw, (r, n, d, k)."""
     within: Floats
     """Variance of the contributions between visits of the same draw, (r, d, k)."""
-    degrees_of_freedom: int
-    """Number of second and further visits."""
+    informative: NDArray[np.int64]
+    """Number of visited draws in which the player differs from the row, (r, d)."""
+    revisited: NDArray[np.int64]
+    """Number of second and further visits to such draws, (r, d)."""
+
+    @property
+    def has_repetitions(self) -> bool:
+        """Whether any draw was visited more than once."""
+        return bool((self.counts > 1).any())
 
 
-def by_draw(contributions: Floats, draws: NDArray[np.int64]) -> Visited:
-    """Summarise contributions (r, n, d, k) in steps with given draws (n,) by draw."""
+def by_draw(contributions: Floats, draws: NDArray[np.int64], differing: Coalitions) -> Visited:
+    """Summarise contributions (r, n, d, k) in steps with given draws (n,) by draw.
+
+    ``differing`` (r, n, d) says which players can matter in each step.
+    """
     visited, which, counts = np.unique(draws, return_inverse=True, return_counts=True)
     if len(visited) == len(draws):
         order = np.argsort(draws)
         nothing = np.zeros((len(contributions), *contributions.shape[2:]))
-        return Visited(visited, counts, contributions[:, order], nothing, 0)
+        seen = differing.sum(axis=1)
+        return Visited(visited, counts, contributions[:, order], nothing, seen, np.zeros_like(seen))
     order = np.argsort(which, kind="stable")
     starts = np.cumsum(counts) - counts
     means = np.add.reduceat(contributions[:, order], starts, axis=1) / counts[None, :, None, None]
-    spread = ((contributions - means[:, which]) ** 2).sum(axis=1)
-    extra = len(draws) - len(visited)
-    return Visited(visited, counts, means, spread / extra, extra)
+    spread = ((contributions - means[:, which]) ** 2).sum(axis=1) / (len(draws) - len(visited))
+    seen = differing[:, order[starts]].sum(axis=1)
+    return Visited(visited, counts, means, spread, seen, differing.sum(axis=1) - seen)
 
 
 @dataclass(frozen=True)
@@ -92,7 +105,12 @@ class OwnDraws:
         return mixed if scores.shape[1] == 0 else mixed[np.argsort(scores[mixed, 0], kind="stable")]
 
     def estimate(
-        self, contributions: Floats, draws: NDArray[np.int64], rows: NDArray[np.int64], ends: Floats
+        self,
+        contributions: Floats,
+        draws: NDArray[np.int64],
+        differing: Coalitions,
+        rows: NDArray[np.int64],
+        ends: Floats,
     ) -> Moments:
         """Estimate Shapley values as means over all draws.
 
@@ -102,6 +120,8 @@ class OwnDraws:
             Contributions of the players in each step.
         draws : (n,) int
             The draw of each step.
+        differing : (r, n, d) bool
+            Which players can matter in each step.
         rows : (r,) int
             The rows.
         ends : (r, 2, k) float
@@ -112,7 +132,7 @@ class OwnDraws:
         Moments
             Arrays of shape (r, d, k).
         """
-        visited = by_draw(contributions, draws)
+        visited = by_draw(contributions, draws, differing)
         shares = self.weights[visited.draws] * (self.n_draws / len(visited.draws))
         found = self._fit(visited, shares, rows)
         moments = self._variances(found, visited)
@@ -150,20 +170,44 @@ class OwnDraws:
 
     def _variances(self, found: _Found, visited: Visited) -> Moments:
         """Combine the variance between draws, reduced by the share of all draws that was visited, with that within."""
-        n, extra = len(visited.draws), visited.degrees_of_freedom
-        total = found.squares
-        within = np.zeros_like(total)
-        if extra:
-            of_all = visited.within.mean(axis=1, keepdims=True) / np.maximum(total.mean(axis=1, keepdims=True), 1e-300)
-            within = (extra * visited.within + PRIOR_VISITS * of_all * total) / (extra + PRIOR_VISITS)
-            within = within * (1.0 / visited.counts).mean()
-        between = np.maximum(total - within, 0.0)
-        unvisited = 1.0 - n / self.n_draws if extra else 1.0
-        parts = unvisited * between / n, within / n
-        variances = parts[0] + parts[1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            freedom = variances**2 / (parts[0] ** 2 / max(1, n - 1) + parts[1] ** 2 / (extra + PRIOR_VISITS))
-        return Moments(found.means, variances, np.where(variances > 0, freedom, float(max(1, n - 1))))
+        n = len(visited.draws)
+        between, within = found.squares + _unseen(visited, found.squares), np.zeros_like(found.squares)
+        unvisited, freedom_within = 1.0, np.ones(visited.revisited.shape)
+        if visited.has_repetitions:
+            within = _shrunk_within(visited, between) * (1.0 / visited.counts).mean()
+            between = np.maximum(between - within, 0.0)
+            unvisited, freedom_within = 1.0 - n / self.n_draws, visited.revisited + PRIOR_VISITS
+        of_draws, of_orderings = unvisited * between / n, within / n
+        variances = of_draws + of_orderings
+        squared = of_draws**2 / max(1, n - 1) + of_orderings**2 / freedom_within[:, :, None]
+        known = squared > 0  # Satterthwaite's degrees of freedom
+        freedom = np.where(known, variances**2 / np.where(known, squared, 1.0), float(max(1, n - 1)))
+        return Moments(found.means, variances, freedom)
+
+
+def _shrunk_within(visited: Visited, total: Floats) -> Floats:
+    """Return the variance within draws, shrunk towards the share of the total that it is for all players, (r, d, k).
+
+    A player that differs in few of the draws that were visited twice is known to vary little by chance alone.
+    """
+    share = visited.within.sum(axis=1, keepdims=True) / np.maximum(total.sum(axis=1, keepdims=True), TINY)
+    known = visited.revisited[:, :, None]
+    return np.asarray((known * visited.within + PRIOR_VISITS * share * total) / (known + PRIOR_VISITS))
+
+
+def _unseen(visited: Visited, squares: Floats) -> Floats:
+    """Return what is added to mean squares because few of the visited draws tell of a player, (r, d, k).
+
+    If a player differs in m of n visited draws, its effect in such draws is known from m values. The mean square of a
+    typical player in such draws counts as one further value, with a weight that decreases with m².
+    """
+    n, m = len(visited.draws), visited.informative[:, :, None]
+    in_draws = np.where(m > 0, squares * n / np.maximum(m, 1), np.nan)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # no player differs in any draw
+        typical = np.nan_to_num(np.nanmedian(in_draws, axis=1, keepdims=True))
+    share = np.maximum(m, 1) / n
+    return np.asarray(share * typical / (m + 1.0) ** 2)
 
 
 class _Found(NamedTuple):

@@ -198,7 +198,7 @@ class RidgeRegression:
         self._of_shares = self._left.T @ shares
 
     def improve(self, first: Fit) -> Fit:
-        """Fit the errors (r, n, g) of a first regression, with the penalty that has the smallest leave-one-out error."""
+        """Fit the errors (r, n, g) of a first regression, with the penalty whose leave-one-out error is smallest."""
         coefficients = np.matmul(self._left.T, first.errors)
         best = _Best(first)
         for penalty in PENALTIES:
