@@ -172,14 +172,18 @@ class OwnDraws:
         """Combine the variance between draws, reduced by the share of all draws that was visited, with that within."""
         n = len(visited.draws)
         between, within = found.squares + _unseen(visited, found.squares), np.zeros_like(found.squares)
-        unvisited, freedom_within = 1.0, np.ones(visited.revisited.shape)
+        unvisited: float = 1.0
+        freedom_within: Floats = np.ones(visited.revisited.shape)
+        # With the typical player as one further value, m values have m degrees of freedom.
+        freedom_between = np.clip(visited.informative, 1, max(1, n - 1))
         if visited.has_repetitions:
             within = _shrunk_within(visited, between) * (1.0 / visited.counts).mean()
             between = np.maximum(between - within, 0.0)
-            unvisited, freedom_within = 1.0 - n / self.n_draws, visited.revisited + PRIOR_VISITS
+            unvisited = 1.0 - n / self.n_draws
+            freedom_within = visited.revisited + PRIOR_VISITS
         of_draws, of_orderings = unvisited * between / n, within / n
         variances = of_draws + of_orderings
-        squared = of_draws**2 / max(1, n - 1) + of_orderings**2 / freedom_within[:, :, None]
+        squared = of_draws**2 / freedom_between[:, :, None] + of_orderings**2 / freedom_within[:, :, None]
         known = squared > 0  # Satterthwaite's degrees of freedom
         freedom = np.where(known, variances**2 / np.where(known, squared, 1.0), float(max(1, n - 1)))
         return Moments(found.means, variances, freedom)
@@ -203,7 +207,7 @@ def _unseen(visited: Visited, squares: Floats) -> Floats:
     """
     n, m = len(visited.draws), visited.informative[:, :, None]
     in_draws = np.where(m > 0, squares * n / np.maximum(m, 1), np.nan)
-    with np.errstate(all="ignore"), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # no player differs in any draw
         typical = np.nan_to_num(np.nanmedian(in_draws, axis=1, keepdims=True))
     share = np.maximum(m, 1) / n

@@ -30,6 +30,7 @@ from sharpley.estimators.draws.controls import Controls
 
 DRAWS_PER_CONTROL = 6  # minimum number of visited draws for each feature
 DRAWS_PER_COMMON_CONTROL = 3  # the same for the features of all columns, whose coefficients are penalised
+LEAST_DIFFERING = 8  # visited draws in which a player differs, for features of such draws alone
 LEAST_IN_BIN = 3  # visited draws in a bin that gets a coefficient
 RIDGE = 1e-7  # relative to the number of draws; only keeps the factorisation regular
 PENALTIES = (10.0, 100.0, 1000.0, 10_000.0, np.inf)
@@ -107,9 +108,9 @@ class Survey:
 def own_features(controls: Controls, draws: NDArray[np.int64], player: int, shared_bin: int) -> tuple[Floats, Floats]:
     """Return the features of one player at visited draws, (n, q), the most useful first, and their means, (q,)."""
     scores, bins = controls.scores[draws], controls.players[player]
-    if bins is None:
+    codes = np.zeros(len(draws)) if bins is None else bins.codes[draws]
+    if bins is None or (codes != shared_bin).sum() < LEAST_DIFFERING:
         return np.column_stack([np.ones(len(draws)), scores]), np.array([1.0, *np.zeros(scores.shape[1])])
-    codes = bins.codes[draws]
     others = np.arange(len(bins.sums)) != shared_bin
     differs = (codes != shared_bin).astype(np.float64)
     columns = [differs, *(differs * score for score in scores.T)]
