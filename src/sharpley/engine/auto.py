@@ -11,8 +11,8 @@ them):
 3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that
    was measured, and on most games, from 5d to 50d evaluations; it needs at least 2d + 6. It is chosen unless its linear
    algebra is out of proportion.
-4. Otherwise "regression" is chosen, which is the next best, "antithetic" if the budget is too small for that, or
-   "monte-carlo" if it is too small even for two antithetic pairs.
+4. Otherwise "regression" is chosen, which is the next best, "antithetic" if the budget is too small for that or its
+   algebra too is out of proportion, or "monte-carlo" if it is too small even for two antithetic pairs.
 
 Work is counted, not timed: the number of operations in the linear algebra of "gp" is compared with the number of model
 predictions. The cheapest models take about a microsecond for a prediction, in which a core does
@@ -36,6 +36,7 @@ from sharpley.engine.methods import (
     record_of,
 )
 from sharpley.estimators.gp.work import work
+from sharpley.estimators.pairs.regression import work as work_of_regression
 from sharpley.indices import SHAPLEY, Index
 
 Draws: TypeAlias = Literal["auto", "shared", "own"]
@@ -90,7 +91,7 @@ def choose(problem: Problem) -> str:
     affordable = NEGLIGIBLE_OPERATIONS + OPERATIONS_PER_PREDICTION * problem.predictions
     if budget >= METHODS["gp"].least_budget(d) and operations <= affordable:
         return "gp"
-    in_order = ("regression", "antithetic", "monte-carlo")
+    in_order = ["regression", "antithetic", "monte-carlo"][0 if work_of_regression(d, budget) <= affordable else 1 :]
     return next((name for name in in_order if budget >= METHODS[name].least_budget(d)), "antithetic")
 
 

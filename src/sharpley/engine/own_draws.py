@@ -23,13 +23,14 @@ from sharpley.estimators.draws.controls import NO_BIN, make_controls
 from sharpley.estimators.draws.estimator import LEAST_DRAWS, OwnDraws
 from sharpley.estimators.draws.visits import Visits
 from sharpley.estimators.draws.walks import Steps, Walks
-from sharpley.games.base import Games
+from sharpley.games.base import DrawFacts, Games
 from sharpley.samplers.replicates import GroupedSource
 
 FIRST_STEPS = 50  # after which a tolerance is first checked
 CHECKPOINT_GROWTH = 1.5  # factor by which the number of steps grows from one check to the next
 MAX_CHANGES_AT_ONCE = 2**21  # steps × players of all rows that are evaluated together: about 100 MB
 MAX_CONTRIBUTIONS = 2**24  # steps × players of one row, kept until the estimate: 128 MB
+DRAWS_TO_COUNT = 64  # draws in which differing players are counted, if nothing else is known of them
 STEPS_BITS = 5  # numbers of steps are rounded down to this many significant bits, so that more rows share them
 SPARE_FACTOR = 2.0  # standard deviations of the cost of a sample that are kept in reserve
 
@@ -69,12 +70,7 @@ class OwnDrawsRun:
         """Return how many steps each row can afford, from the players that are expected to differ in a draw."""
         expected, spread = np.full(len(rows), float(self._games.d)), np.zeros(len(rows))
         if self._facts is not None:
-            controls = make_controls(self._facts, self._weights, self._games.d)
-            for player, bins in enumerate(controls.players):
-                same = controls.shared_bins(self._facts.row_columns[rows], player)
-                if bins is not None and (same != NO_BIN).any():
-                    share = np.where(same == NO_BIN, 0.0, bins.sums[same, 0])
-                    expected, spread = expected - share, spread + np.sqrt(share * (1.0 - share))
+            expected, spread = self._expected_players(rows, self._facts)
         ends = -1.0 if self._facts is not None else 1.0
         cost = self._step * np.maximum(expected + ends, 0.5)
         free = float(self._plan.budget - self._plan.endpoint_cost)
@@ -83,6 +79,21 @@ class OwnDrawsRun:
         most = max(LEAST_DRAWS, MAX_CONTRIBUTIONS // self._games.d)
         count = np.clip(count, LEAST_DRAWS, most).astype(np.int64)
         return np.where(spread > 0, _rounded_down(count), count)
+
+    def _expected_players(self, rows: NDArray[np.int64], facts: DrawFacts) -> tuple[Floats, Floats]:
+        """Return the mean number of players that differ in a draw, and its standard deviation at most, (r,) each."""
+        if facts.columns.shape[1] == 0:  # nothing is known of the players: some draws have to tell
+            some = self._settings.generator().integers(self._games.n_draws, size=DRAWS_TO_COUNT)
+            differ = [self._games.differing(np.full(len(some), row), some).sum(axis=1) for row in rows]
+            return np.mean(differ, axis=1), np.std(differ, axis=1)
+        expected, spread = np.full(len(rows), float(self._games.d)), np.zeros(len(rows))
+        controls = make_controls(facts, self._weights, self._games.d)
+        for player, bins in enumerate(controls.players):
+            same = controls.shared_bins(facts.row_columns[rows], player)
+            if bins is not None and (same != NO_BIN).any():
+                share = np.where(same == NO_BIN, 0.0, bins.sums[same, 0])
+                expected, spread = expected - share, spread + np.sqrt(share * (1.0 - share))
+        return expected, spread
 
     def _rows_at_once(self, count: int) -> int:
         values = count * self._games.d * self._ends.shape[2]

@@ -58,7 +58,7 @@ def estimate_rows(games: Games, settings: Settings) -> ShapleyEstimate:
 
 def _plans(varying: Coalitions, games: Games, settings: Settings) -> dict[int, Plan]:
     """Return the plan for each number of players that can matter."""
-    n_patterns = len(np.unique(varying, axis=0))
+    n_patterns = int(_pattern_numbers(varying).max()) + 1
     every = sorted(set(varying.sum(axis=1).tolist()))
     return {d: make_plan(settings, games, d, len(varying), n_patterns) for d in every}
 
@@ -72,9 +72,17 @@ def _method_names(plans: dict[int, Plan]) -> list[str]:
 def _patterns(varying: Coalitions, wanted: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Yield groups of the wanted rows in which the same players can matter, and these players."""
     rows = np.flatnonzero(wanted)
-    patterns, which = np.unique(varying[rows], axis=0, return_inverse=True)
-    for number, pattern in enumerate(patterns):
-        yield rows[which.reshape(-1) == number], np.flatnonzero(pattern)
+    which = _pattern_numbers(varying[rows])
+    for number in range(int(which.max(initial=-1)) + 1):
+        mine = rows[which == number]
+        yield mine, np.flatnonzero(varying[mine[0]])
+
+
+def _pattern_numbers(varying: Coalitions) -> NDArray[np.int64]:
+    """Number the distinct rows of a bool array, and return the number of each, (r,); fast for millions of columns."""
+    packed = np.packbits(varying, axis=1)
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
+    return np.unique(keys, return_inverse=True)[1].reshape(-1)
 
 
 class _Group:

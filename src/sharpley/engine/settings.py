@@ -29,6 +29,7 @@ from sharpley.indices import SHAPLEY, Index, index_by_name
 
 EVALS_PER_PLAYER = 20  # in the default budget without a tolerance: ten antithetic pairs of orderings
 EVALS_PER_PLAYER_WITH_TOL = 1000  # in the default budget with a tolerance
+MAX_PLAYERS = 2**15  # two walks through coalitions of so many players take 270 MB
 MANY_PLAYERS = 100  # from which on messages recommend groups
 DRAWS_PER_EVAL = 100  # predictions that one of max_evals pays for, if there are at least as many draws
 
@@ -131,6 +132,11 @@ def _budget(settings: Settings, games: Games, d: int) -> _Budget:
 
 def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int) -> Plan:
     """Determine method and budget for games of d players; raise an error if the budget is too small."""
+    if d > MAX_PLAYERS:
+        raise ValueError(
+            f"{d} players are too many: at most {MAX_PLAYERS} are possible, since two walks through coalitions of more "
+            "would not fit into memory. Let several play as one, by groups= or by a game of fewer players"
+        )
     budget = _budget(settings, games, d)
     problem = Problem(d, budget.evals, rows, games.n_draws, may_stop=settings.may_stop, patterns=patterns)
     method, own_draws = resolve(

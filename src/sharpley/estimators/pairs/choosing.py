@@ -35,10 +35,16 @@ def pairs_per_class(d: int) -> NDArray[np.float64]:
     >>> pairs_per_class(6)
     array([ 6., 15., 10.])
     """
-    numbers = [float(min(comb(d, k), MAX_COUNTED_PAIRS)) for k in range(1, d // 2 + 1)]
+    numbers = np.full(d // 2, float(MAX_COUNTED_PAIRS))
+    n_pairs = 1
+    for k in range(1, d // 2 + 1):  # the numbers increase up to the last class
+        n_pairs = n_pairs * (d - k + 1) // k
+        if n_pairs >= MAX_COUNTED_PAIRS:
+            break
+        numbers[k - 1] = n_pairs
     if d % 2 == 0:
         numbers[-1] /= 2
-    return np.array(numbers)
+    return numbers
 
 
 def quotas(

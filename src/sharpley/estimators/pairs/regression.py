@@ -23,6 +23,7 @@ from sharpley.estimators.pairs.base import PairedEstimator, by_game, evaluations
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
 from sharpley.permutations.sphere import hyperplane_basis
 
+OPERATIONS_PER_CHOICE = 20.0  # multiples of pairs² · d: comparing each candidate with the pairs chosen before
 SPARE_PAIRS = 4  # pairs in excess of the number of coefficients, from which variances are estimated
 SINGULAR_VALUE_TOLERANCE = 1e-10  # singular values below this multiple of the largest count as 0
 LEVERAGE_TOLERANCE = 1e-8  # a pair whose 1 − leverage is at most this determines a coefficient by itself
@@ -66,6 +67,12 @@ class RegressionEstimator(PairedEstimator):
 def fewest_pairs(d: int) -> int:
     """Return the number of pairs that determine all coefficients and, with ``SPARE_PAIRS`` more, their variances."""
     return min(d - 1 + (d - 1) // 2 + SPARE_PAIRS, int(pairs_per_class(d).sum()))
+
+
+def work(d: int, budget: int) -> float:
+    """Return the approximate number of floating-point operations of choosing pairs and of the regression on them."""
+    pairs = budget / 2.0
+    return OPERATIONS_PER_CHOICE * pairs**2 * d / max(1, d // 2) + 2.0 * pairs * d**2
 
 
 def least_budget(d: int) -> int:
