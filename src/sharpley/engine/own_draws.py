@@ -39,8 +39,16 @@ class OwnDrawsRun:
     """Estimate the Shapley values of rows from steps with draws of their own."""
 
     def __init__(
-        self, games: Games, plan: Plan, settings: Settings, ends: Floats, progress: Progress, stopwatch: Stopwatch
+        self,
+        games: Games,
+        varying: Coalitions,
+        plan: Plan,
+        settings: Settings,
+        ends: Floats,
+        progress: Progress,
+        stopwatch: Stopwatch,
     ) -> None:
+        self._varying = varying
         self._games, self._plan, self._settings, self._ends = games, plan, settings, ends
         self._progress, self._stopwatch = progress, stopwatch
         n, weights = games.n_draws, games.draw_weights
@@ -91,7 +99,7 @@ class OwnDrawsRun:
         for player, bins in enumerate(controls.players):
             same = controls.shared_bins(facts.row_columns[rows], player)
             if bins is not None and (same != NO_BIN).any():
-                share = np.where(same == NO_BIN, 0.0, bins.sums[same, 0])
+                share = np.where(same == NO_BIN, 0.0, np.minimum(bins.sums[same, 0], 1.0))
                 expected, spread = expected - share, spread + np.sqrt(share * (1.0 - share))
         return expected, spread
 
@@ -121,7 +129,9 @@ class OwnDrawsRun:
             orderings.append(fresh.orderings)
             if len(rows) == 0:
                 break
-            moments = self._population.estimate(contributions, draws, differing, rows, self._ends[rows])
+            moments = self._population.estimate(
+                contributions, draws, differing, self._varying[rows], rows, self._ends[rows]
+            )
             done = results.write_done(rows, moments, spent, is_last=now == count)
             self._progress.advance(int((self._plan.budget - spent[done]).sum()))
             rows, spent = rows[~done], spent[~done]

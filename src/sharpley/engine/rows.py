@@ -46,7 +46,7 @@ def estimate_rows(games: Games, settings: Settings) -> ShapleyEstimate:
     total = sum(plans[d].budget - plans[d].endpoint_cost for d in n_players.tolist())
     with progress_bar(settings.progress, total) as bar:
         for d in np.unique(n_players[owning]).tolist():
-            run = OwnDrawsRun(games, plans[d], settings, ends, bar, stopwatch)
+            run = OwnDrawsRun(games, varying, plans[d], settings, ends, bar, stopwatch)
             run.run(np.flatnonzero(n_players == d), results)
         for rows, players in _patterns(varying, ~owning):
             group = _Group(games, players, plans[len(players)], settings, bar, stopwatch)

@@ -109,6 +109,7 @@ class OwnDraws:
         contributions: Floats,
         draws: NDArray[np.int64],
         differing: Coalitions,
+        varying: Coalitions,
         rows: NDArray[np.int64],
         ends: Floats,
     ) -> Moments:
@@ -122,6 +123,8 @@ class OwnDraws:
             The draw of each step.
         differing : (r, n, d) bool
             Which players can matter in each step.
+        varying : (r, d) bool
+            Which players can matter in any draw.
         rows : (r,) int
             The rows.
         ends : (r, 2, k) float
@@ -135,7 +138,7 @@ class OwnDraws:
         visited = by_draw(contributions, draws, differing)
         shares = self.weights[visited.draws] * (self.n_draws / len(visited.draws))
         found = self._fit(visited, shares, rows)
-        moments = self._variances(found, visited)
+        moments = self._variances(found, visited, varying)
         return _adding_up(moments, ends[:, 1] - ends[:, 0])
 
     def _fit(self, visited: Visited, shares: Floats, rows: NDArray[np.int64]) -> _Found:
@@ -168,10 +171,13 @@ class OwnDraws:
             return np.full(len(rows), NO_BIN)
         return controls.shared_bins(self.facts.row_columns[rows], player)
 
-    def _variances(self, found: _Found, visited: Visited) -> Moments:
+    def _variances(self, found: _Found, visited: Visited, varying: Coalitions) -> Moments:
         """Combine the variance between draws, reduced by the share of all draws that was visited, with that within."""
         n = len(visited.draws)
-        between, within = found.squares + _unseen(visited, found.squares), np.zeros_like(found.squares)
+        between, within = (
+            found.squares + varying[:, :, None] * _unseen(visited, found.squares),
+            np.zeros_like(found.squares),
+        )
         unvisited: float = 1.0
         freedom_within: Floats = np.ones(visited.revisited.shape)
         # With the typical player as one further value, m values have m degrees of freedom.
