@@ -5,9 +5,11 @@ Importing this package imports numpy and nothing heavier: scipy, numba and the r
 
 from sharpley import games
 from sharpley.engine.methods import METHODS, SAMPLERS, MethodRecord
+from sharpley.engine.progress import LongRunWarning
 from sharpley.engine.timing import EstimatorTimeWarning
 from sharpley.estimation import estimate
 from sharpley.explainer import Explainer
+from sharpley.forecast import Forecast
 from sharpley.games import Background, Games, MarginalGame, RandomModelWarning
 from sharpley.mean import PermutationMean, permutation_mean
 from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
@@ -35,10 +37,12 @@ __all__ = [
     "Background",
     "EstimatorTimeWarning",
     "Explainer",
+    "Forecast",
     "Games",
     "Kendall",
     "Kernel",
     "KernelHerding",
+    "LongRunWarning",
     "Mallows",
     "MarginalGame",
     "MethodRecord",

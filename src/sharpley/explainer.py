@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method, check_method, method_name
 from sharpley.estimation import estimate
-from sharpley.games.marginal.background import as_background
+from sharpley.forecast import Forecast, TimedModel, forecast, pilot_positions
+from sharpley.games.marginal.background import as_background, number_of_rows, take_rows
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.model import ModelFunction
@@ -185,9 +187,52 @@ class Explainer:
         """
         return self._estimate(self._games(X), max_evals, max_predictions, tol, progress)
 
-    def _games(self, rows: Any) -> MarginalGame:
+    def plan(
+        self,
+        X: Any,  # noqa: N803 (scikit-learn's name)
+        *,
+        max_evals: int | None = None,
+        max_predictions: int | None = None,
+        tol: float | None = None,
+    ) -> Forecast:
+        """Forecast what explaining rows will cost and how accurate it will be, from a pilot of a few of them.
+
+        Parameters
+        ----------
+        X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+            Rows that are to be explained. Up to three of them are explained for the forecast, and the background is
+            predicted, if it has not been yet.
+        max_evals, max_predictions, tol
+            As for the explanation that is planned.
+
+        Returns
+        -------
+        Forecast
+            Its printed form is meant to be read.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(1000, 8))
+        >>> explainer = Explainer(lambda x: x[:, 0] * x[:, 1] + x[:, 2], X, rng=0)
+        >>> forecast = explainer.plan(X)
+        >>> forecast.predictions <= 1000 * 16_200, forecast.relative_error < 0.05
+        (True, True)
+        """
+        from time import perf_counter
+
+        n_rows, function = number_of_rows(X), ModelFunction(self.model)
+        pilot = take_rows(X, pilot_positions(n_rows))
+        self._games(pilot).endpoints()  # predicts the background, which is not part of what is extrapolated
+        timed, start = TimedModel(function.call), perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
+            found = self._estimate(self._games(pilot, timed), max_evals, max_predictions, tol, False)
+        return forecast(n_rows, found, timed, perf_counter() - start, self.model)
+
+    def _games(self, rows: Any, model: Any = None) -> MarginalGame:
         return MarginalGame(
-            self.model,
+            self.model if model is None else model,
             self.background,
             rows,
             groups=self.groups,

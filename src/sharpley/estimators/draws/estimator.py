@@ -186,7 +186,7 @@ class OwnDraws:
             within = _shrunk_within(visited, between) * (1.0 / visited.counts).mean()
             between = np.maximum(between - within, 0.0)
             unvisited = 1.0 - n / self.n_draws
-            freedom_within = visited.revisited + PRIOR_VISITS
+            freedom_within = np.asarray(visited.revisited + PRIOR_VISITS, dtype=np.float64)
         of_draws, of_orderings = unvisited * between / n, within / n
         variances = of_draws + of_orderings
         squared = of_draws**2 / freedom_between[:, :, None] + of_orderings**2 / freedom_within[:, :, None]

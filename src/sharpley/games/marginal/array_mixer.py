@@ -162,7 +162,7 @@ class _Buffer:
         background: NDArray[Any],
         part: slice,
     ) -> NDArray[Any]:
-        """Mix p rows, each by its mask, with a part of the background: (p, b, c), read-only since the buffer is kept."""
+        """Mix p rows, each by its mask, with part of the background: (p, b, c), read-only since the buffer is kept."""
         from sharpley.games.marginal._blend import blend
 
         shape = (len(rows), *background.shape)

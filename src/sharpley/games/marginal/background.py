@@ -65,10 +65,9 @@ class Background:
         (3, 2)
         """
         n = check_count("n", n, minimum=1)
-        rows = data if hasattr(data, "shape") else np.asarray(data)
-        total = rows.shape[0]
+        total = number_of_rows(data)
         chosen = np.sort(np.random.default_rng(rng).choice(total, size=min(n, total), replace=False))
-        return cls(rows.iloc[chosen] if hasattr(rows, "iloc") else rows[chosen])
+        return cls(take_rows(data, chosen))
 
     @classmethod
     def kmeans(cls, data: Any, n: int, *, rng: RNG = None) -> Self:
@@ -122,6 +121,17 @@ class Background:
                 f"got {np.array2string(weights, threshold=10)}"
             )
         return weights / weights.sum()
+
+
+def number_of_rows(data: Any) -> int:
+    """Return the number of rows of an array, DataFrame, sparse matrix or list of rows."""
+    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+
+
+def take_rows(data: Any, positions: NDArray[np.int64]) -> Any:
+    """Return some of the rows, with the type of the data."""
+    rows = data if hasattr(data, "shape") else np.asarray(data)
+    return rows.iloc[positions] if hasattr(rows, "iloc") else rows[positions]
 
 
 def _gather(data: Any, positions: NDArray[np.int64]) -> Any:

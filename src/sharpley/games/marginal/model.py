@@ -25,14 +25,16 @@ class ModelFunction:
 
     Attributes
     ----------
+    call : callable
+        The function or method that is called.
     name : str
-        Name of the function or method that is called.
+        Its name.
     output_names : list of str or None
         The classes of a classifier.
     """
 
     def __init__(self, model: Any, n_outputs: int | None = None) -> None:
-        self._call, self.name = _find(model)
+        self.call, self.name = _find(model)
         classes = getattr(model, "classes_", None) if self.name == "predict_proba" else None
         self.output_names = None if classes is None else [str(c) for c in classes]
         self._n_outputs = len(self.output_names) if n_outputs is None and self.output_names else n_outputs
@@ -43,7 +45,7 @@ class ModelFunction:
         ``describe_rows`` returns a description of the rows for error messages.
         """
         try:
-            raw = self._call(rows)
+            raw = self.call(rows)
         except Exception as error:
             error.add_note(f"sharpley: raised by {self.name} on {n} rows: {describe_rows()}")
             raise
