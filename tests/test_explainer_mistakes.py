@@ -173,3 +173,12 @@ def test_shapley_values_of_several_rows_raise_an_error():
     with pytest.raises(ValueError, match=r"expected one game, got 2, one for each row; use sharpley\.estimate"):
         shapley_values(MarginalGame(interaction, DATA[:5], DATA[5:7]), 5)
     assert MarginalGame(interaction, DATA[:5], DATA[[5]])(np.zeros((0, 5), dtype=bool)).shape == (0,)
+
+
+def test_a_random_part_of_too_many_background_rows_is_used_and_said_so(monkeypatch):
+    from sharpley.games.marginal import background
+
+    monkeypatch.setattr(background, "MAX_ROWS", 20)
+    with pytest.warns(UserWarning, match="the background has 40 rows; a random part of 20 of them is used"):
+        explainer = Explainer(lambda x: x.sum(axis=1), WIDE, rng=0)
+    assert explainer.background.rows.shape == (20, 14)

@@ -83,7 +83,7 @@ class Explainer:
         self.model = model
         function = ModelFunction(model)
         self.model_method = function.name
-        self.background = as_background(background)
+        self.background = as_background(background, rng=rng)
         self._known = KnownBackground()
         check_method(method)
         self.method = method

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.checks import check_count
+from sharpley._support.checks import check_count, stacklevel_outside
 from sharpley._support.typing import RNG, Floats
+
+MAX_ROWS = 2**20  # of the background; more are not predicted
 
 
 @dataclass(frozen=True)
 class Background:
     """Background rows with weights.
 
-    Every evaluation of a coalition costs one model prediction for each background row, so a few dozen to a few hundred
-    rows are usual. ``Background.sample`` and ``Background.kmeans`` choose rows from more data.
+    What is estimated is the mean over these rows, so the best background is all of the training data: the cost of an
+    explanation does not depend on their number, apart from one prediction for each of them, once for an explainer. Of
+    more than 2^20 rows, a random part of that size is used, and a warning says so. ``Background.sample`` and
+    ``Background.kmeans`` choose fewer rows, for methods that evaluate every coalition for all of them.
 
     Parameters
     ----------
@@ -144,8 +149,8 @@ def _gather(data: Any, positions: NDArray[np.int64]) -> Any:
     return type(data)([series.gather(positions[:, j]) for j, series in enumerate(data.get_columns())])
 
 
-def as_background(background: Any) -> Background:
-    """Return ``background`` if it is a Background, and otherwise a Background with these rows."""
+def as_background(background: Any, *, rng: RNG = None) -> Background:
+    """Return ``background`` if it is a Background, and otherwise a Background with these rows, or some of too many."""
     if isinstance(background, Background):
         return background
     if isinstance(background, int | np.integer):
@@ -153,4 +158,12 @@ def as_background(background: Any) -> Background:
             f"the background must be rows of data, got the number {background}; "
             f"choose rows by Background.sample(data, {background}) or Background.kmeans(data, {background})"
         )
+    if (n := number_of_rows(background)) > MAX_ROWS:
+        warnings.warn(
+            f"the background has {n} rows; a random part of {MAX_ROWS} of them is used. To choose them yourself, pass "
+            f"Background.sample(data, {MAX_ROWS})",
+            UserWarning,
+            stacklevel=stacklevel_outside(),
+        )
+        return Background.sample(background, MAX_ROWS, rng=rng)
     return Background(background)
