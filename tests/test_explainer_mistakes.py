@@ -32,7 +32,8 @@ def test_invalid_groups_raise_specific_errors(groups, message):
         (DATA[:5], DATA[:0], ValueError, "X must have at least one row, got none"),
         (DATA[:0], DATA[:1], ValueError, "the background must have at least one row, got none"),
         (DATA[:5], DATA[:1, :4], ValueError, "X has 4 columns, but the background has 5"),
-        (DATA[:5], DATA[0], ValueError, r"X must have shape \(rows, columns\), got shape \(5,\); for one row, use X\["),
+        (DATA[:5], DATA[0, :4], ValueError, "X has 4 columns, but the background has 5"),
+        (DATA[:5], DATA[None], ValueError, r"X must have shape \(rows, columns\), got shape \(1, 60, 5\)"),
         (np.empty((3, 0)), np.empty((1, 0)), ValueError, "X must have at least one column, got none"),
         (
             FRAME[:5],
@@ -41,18 +42,8 @@ def test_invalid_groups_raise_specific_errors(groups, message):
             r"in a different order from those of the background; use X\[\['age', 'job'",
         ),
         (FRAME[:5], FRAME.drop(columns="job"), ValueError, r"missing \['job'\], unexpected \[\]"),
-        (
-            FRAME[:5],
-            FRAME.to_numpy(),
-            TypeError,
-            "X and the background must be of the same type, got ndarray and DataFrame",
-        ),
-        (
-            FRAME.to_numpy(),
-            FRAME[:2],
-            TypeError,
-            "X and the background must be of the same type, got DataFrame and ndarray",
-        ),
+        (FRAME[:5], DATA[:2, :4], ValueError, "X has 4 columns, but the background has 5"),
+        (FRAME[:5], DATA[:2].astype(str), TypeError, r"X does not fit the columns of the background, \['age', 'job'"),
         (FRAME[:5], FRAME[:2].astype({"job": "category"}), TypeError, "column 'job' is category in X but"),
     ],
 )
@@ -71,7 +62,7 @@ def test_too_small_a_budget_raises_an_error_before_the_model_is_called():
     [
         (lambda t: t[:-1, 0], ValueError, r"must return shape \(5,\) or \(5, k\) for 5 rows, got \(4,\)"),
         (lambda t: t[:, :, None], ValueError, r"got \(5, 5, 1\)"),
-        (lambda t: np.array(["yes"] * len(t)), TypeError, "must return real numbers, got dtype <U3"),
+        (lambda t: np.array(["yes"] * len(t)), TypeError, "returned labels such as .yes.; pass the classifier itself"),
         (lambda t: np.full(len(t), np.nan), ValueError, r"returned \[nan\] for row 0 of the background"),
     ],
 )
@@ -117,7 +108,12 @@ def test_groups_of_the_wrong_type_raise_specific_errors(groups, message):
     [
         ([["a", 1.0]], [["b", 2.0]], TypeError, "mixes text and numbers, which an array would convert to text"),
         (np.array([["a", "b"]]), np.ones((1, 2)), TypeError, "X is float64 but the background is <U1"),
-        (scipy.sparse.csr_matrix(DATA[:5]), FRAME[:2], TypeError, "of the same type, got DataFrame and csr_matrix"),
+        (
+            scipy.sparse.csr_matrix(DATA[:5]),
+            FRAME[:2],
+            TypeError,
+            "X is a DataFrame, but the background is a sparse matrix",
+        ),
     ],
 )
 def test_text_and_numbers_or_different_types_are_not_mixed_silently(background, rows, error, message):
@@ -139,7 +135,7 @@ def test_a_wrong_number_of_outputs_raises_an_error(model, message):
 
 @pytest.mark.parametrize("output", [lambda t: t[:, 0] + 1j, lambda t: np.array(["1"] * len(t))])
 def test_outputs_that_are_not_real_numbers_raise_an_error(output):
-    with pytest.raises(TypeError, match="must return real numbers"):
+    with pytest.raises(TypeError, match=r"must return (real )?numbers"):
         Explainer(output, DATA[:5]).estimate(DATA[5:7])
 
 

@@ -13,7 +13,7 @@ from sharpley.mean import PermutationMean, permutation_mean
 from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
-from sharpley.result import ShapleyEstimate
+from sharpley.result import ShapleyEstimate, load
 from sharpley.samplers import (
     Antithetic,
     KernelHerding,
@@ -57,6 +57,7 @@ __all__ = [
     "estimate",
     "from_orderings",
     "games",
+    "load",
     "permutation_mean",
     "quadrature_weights",
     "ranks_of",

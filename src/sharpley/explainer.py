@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sharpley._support.typing import RNG
 from sharpley.engine.methods import Method, check_method, method_name
 from sharpley.estimation import estimate
+from sharpley.games.base import Games
+from sharpley.games.linked import Link, LinkedGames, as_link
 from sharpley.games.marginal.background import as_background
+from sharpley.games.marginal.containers import is_one_row, row_labels_of
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.model import ModelFunction
+from sharpley.games.marginal.outputs import Output
 from sharpley.result import ShapleyEstimate
 
 if TYPE_CHECKING:
@@ -24,15 +30,22 @@ class Explainer:
     ----------
     model : callable, or object with ``predict_proba``, ``decision_function`` or ``predict``
         Maps rows, of the type of the background, to predictions (rows,) or (rows, outputs). Of an object, the first of
-        these methods that it has is called; ``explainer.model_method`` is its name. The model must not keep a
+        these methods that it has is called; ``explainer.model_method`` is its name. Models of torch and Keras,
+        Boosters of XGBoost and LightGBM and sessions of ONNX are called in their own way. The model must not keep a
         reference to its input after it returns, since that memory is reused.
     background : Background, or (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
         Rows that absent features take their values from. Use ``Background.sample`` or ``Background.kmeans`` to choose
-        rows from more data.
+        rows from more data. ``shap.kmeans(data, 20)`` and ``shap.maskers.Independent(data)`` are backgrounds, too.
     method : str or factory, default "auto"
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
         take long compared with the model (``sharpley.engine.auto`` has the rule).
+    link : {"identity", "logit"} or callable, optional
+        Function that the mean predictions of all coalitions pass through: with "logit", values add up to the log-odds
+        of the prediction. With a link, all background rows are used for every coalition.
+    output : str, int, or list of these, optional
+        Outputs to explain: names, positions, or "all". By default all, but only the second, positive class of a binary
+        classifier.
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None
@@ -44,9 +57,9 @@ class Explainer:
     batch_size : int, optional
         Maximum number of rows in one model call; it bounds memory. Results do not depend on it.
     feature_names : list of str, optional
-        Names of the players. By default, those of the columns and groups, if they have any.
+        Names of the players. By default, those of the columns and groups; "Feature 0", … for arrays.
     output_names : list of str, optional
-        Names of the outputs. By default, the model's ``classes_``, if it has them.
+        Names of all outputs of the model. By default its ``classes_``, or the columns of the frame that it returns.
 
     Examples
     --------
@@ -63,6 +76,8 @@ class Explainer:
         background: Any,
         *,
         method: Method = "auto",
+        link: Link | None = None,
+        output: Output | None = None,
         groups: Mapping[str, Any] | None = None,
         rng: RNG = None,
         unbiased: bool = False,
@@ -72,18 +87,22 @@ class Explainer:
         output_names: Sequence[str] | None = None,
     ) -> None:
         self.model = model
-        function = ModelFunction(model)
+        function = ModelFunction(model, output, output_names)
+        function.announce()
         self.model_method = function.name
         self.background = as_background(background)
         check_method(method)
         self.method = method
+        as_link(link)
+        self.link = link
+        self.output = output
         self.groups = groups
         self.rng = rng
         self.unbiased = unbiased
         self.n_jobs = n_jobs
         self.batch_size = batch_size
         self.feature_names = feature_names
-        self.output_names = output_names if output_names is not None else function.output_names
+        self.output_names = output_names
 
     def __call__(
         self,
@@ -98,14 +117,15 @@ class Explainer:
         Parameters
         ----------
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-            Rows to explain, of the same type as the background.
+            Rows to explain, usually of the same type as the background. For one row, such as ``X[0]`` or
+            ``frame.iloc[0]``, the result has no axis of rows.
         max_evals : int, optional
             Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
             1000 d + 2 with ``tol``.
         tol : float, optional
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
         progress : bool, optional
-            Whether to show a progress bar: by default on a terminal.
+            Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)
 
         Returns
         -------
@@ -126,7 +146,8 @@ class Explainer:
 
         games = self._games(X)
         found = self._estimate(games, max_evals, tol, progress)
-        return to_explanation(found, X, games.players, self.output_names)
+        explanation = to_explanation(found, games.rows, games.players)
+        return explanation[0] if is_one_row(X) else explanation
 
     def estimate(
         self,
@@ -141,14 +162,15 @@ class Explainer:
         Parameters
         ----------
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-            Rows to explain, of the same type as the background.
+            Rows to explain, usually of the same type as the background. For one row, such as ``X[0]`` or
+            ``frame.iloc[0]``, the result has no axis of rows.
         max_evals : int, optional
             Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
             1000 d + 2 with ``tol``.
         tol : float, optional
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
         progress : bool, optional
-            Whether to show a progress bar: by default on a terminal.
+            Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)
 
         Returns
         -------
@@ -166,7 +188,8 @@ class Explainer:
         >>> estimate.base_values
         array([0., 0.])
         """
-        return self._estimate(self._games(X), max_evals, tol, progress)
+        found = self._estimate(self._games(X), max_evals, tol, progress)
+        return found.row(0) if is_one_row(X) else found
 
     def _games(self, rows: Any) -> MarginalGame:
         return MarginalGame(
@@ -175,15 +198,18 @@ class Explainer:
             rows,
             groups=self.groups,
             batch_size=self.batch_size,
-            n_outputs=None if self.output_names is None else len(self.output_names),
             names=self.feature_names,
+            output=self.output,
+            output_names=self.output_names,
         )
 
     def _estimate(
         self, games: MarginalGame, max_evals: int | None, tol: float | None, progress: bool | None
     ) -> ShapleyEstimate:
-        return estimate(
-            games,
+        start = perf_counter()
+        linked: Games = games if as_link(self.link) is None else LinkedGames(games, self.link or "identity")
+        found = estimate(
+            linked,
             method=self.method,
             max_evals=max_evals,
             tol=tol,
@@ -192,6 +218,10 @@ class Explainer:
             n_jobs=self.n_jobs,
             progress=progress,
         )
+        labels = row_labels_of(games.rows)
+        seconds = perf_counter() - start
+        return replace(found, output_names=games.output_names, row_labels=labels, compute_time=seconds)
 
     def __repr__(self) -> str:
-        return f"Explainer({self.model_method}, method={method_name(self.method)!r})"
+        output = "" if self.output is None else f", output={self.output!r}"
+        return f"Explainer({self.model_method}, method={method_name(self.method)!r}{output})"

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_count
 from sharpley._support.typing import RNG, Floats
+from sharpley.games.marginal.containers import check_readable
+from sharpley.games.marginal.shap_background import rows_and_weights
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,15 @@ def _gather(data: Any, positions: NDArray[np.int64]) -> Any:
 
 
 def as_background(background: Any) -> Background:
-    """Return ``background`` if it is a Background, and otherwise a Background with these rows."""
+    """Return ``background`` if it is a Background, and otherwise a Background with these rows.
+
+    The summaries of ``shap.kmeans`` and shap's maskers with data have rows, and may have weights.
+    """
     if isinstance(background, Background):
         return background
+    check_readable("background", background)
+    if (of_shap := rows_and_weights(background)) is not None:
+        return Background(*of_shap)
     if isinstance(background, int | np.integer):
         raise TypeError(
             f"the background must be rows of data, got the number {background}; "
