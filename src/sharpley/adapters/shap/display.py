@@ -99,7 +99,7 @@ def common_prefix(names: list[str]) -> int:
 
 
 def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def _codes(column: NDArray[Any]) -> Floats:

@@ -78,7 +78,7 @@ def _torch_call(module: Any) -> Call:
 
     def predict(rows: Any) -> Any:
         weights = next(module.parameters(), torch.empty(0))
-        tensor = torch.as_tensor(_dense(rows)).to(device=weights.device, dtype=weights.dtype)
+        tensor = torch.tensor(_dense(rows), dtype=weights.dtype, device=weights.device)
         was_training = module.training
         module.eval()
         try:
