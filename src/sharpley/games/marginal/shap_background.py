@@ -20,8 +20,12 @@ def rows_and_weights(background: Any) -> tuple[Any, Any] | None:
         raise TypeError(f"the background is a {kind} masker with a clustering of features; {USE_ADAPTER}")
     if not is_from("shap.maskers", background, "Independent"):
         raise TypeError(f"the background is a {kind} masker, which has no background rows; {USE_ADAPTER}")
-    names = background.feature_names if background.output_dataframe else None
-    return _named(background.data, names), None
+    return named_rows(background), None
+
+
+def named_rows(masker: Any) -> Any:
+    """Return the background rows of a tabular masker, as a frame if it was made of one."""
+    return _named(masker.data, masker.feature_names if masker.output_dataframe else None)
 
 
 def _named(data: Any, names: Any) -> Any:
