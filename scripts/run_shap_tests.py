@@ -1,6 +1,6 @@
 """Run shap's own tests of its explainers against Sharpley's explainers with the same interface.
 
-Usage: ``python scripts/run_shap_tests.py [--sdist shap-X.tar.gz] [--data FOLDER] [--plain] [--only FILE ...] [--out F]``
+Usage: ``python scripts/run_shap_tests.py [--sdist FILE] [--data FOLDER] [--plain] [--only NAME ...] [--out F]``
 
 The source distribution of the installed shap, which has its tests, is downloaded by pip unless it is given. Some tests
 fetch data sets from GitHub; FOLDER is a copy of the folder ``data`` of shap's repository for machines that cannot. With

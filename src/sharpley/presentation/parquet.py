@@ -65,7 +65,7 @@ def read(path: str | Path) -> dict[str, Any]:
     whole = tuple(about["values_shape"])
     by_player = {name: table.column(name).to_numpy().reshape(n, k, d) for name in (*OF_VALUES, "base_values")}
     result = {name: np.moveaxis(by_player[name], 1, 2).reshape(whole).copy() for name in OF_VALUES}
-    result["base_values"] = by_player["base_values"][:, :, 0].reshape(about["base_values_shape"]).copy()
+    result["base_values"] = by_player["base_values"][:, :, 0].reshape(about["base_values_shape"]).copy()[()]
     result["row_labels"] = _each_row(table, "row_labels", k * d)
     for name, kind in (("n_evals", int), ("n_predictions", int), ("converged", bool)):
         each = _each_row(table, name, k * d)

@@ -40,6 +40,7 @@ class MaskerExplainer(shap.Explainer):  # type: ignore[misc]
 
     model: Any
     masker: Any
+    feature_names: Any
 
     def __init__(
         self,
