@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.linear_model import LogisticRegression
 from tabular_data import DATA, FRAME, WIDE, interaction, never
 
 from sharpley import Explainer, MarginalGame
@@ -163,3 +164,39 @@ def test_shapley_values_of_several_rows_raise_an_error():
     with pytest.raises(ValueError, match=r"expected one game, got 2, one for each row; use sharpley\.estimate"):
         shapley_values(MarginalGame(interaction, DATA[:5], DATA[5:7]), 5)
     assert MarginalGame(interaction, DATA[:5], DATA[[5]])(np.zeros((0, 5), dtype=bool)).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((DATA[:5], interaction), "got a ndarray of data; the model comes first"),
+        ((interaction, None), r"the background must be rows of data, got None; pass training data, as in Explainer"),
+        ((LogisticRegression, DATA[:5]), r"model is the class LogisticRegression; pass a fitted object"),
+    ],
+)
+def test_arguments_in_the_wrong_place_say_what_to_pass(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        Explainer(*arguments)
+
+
+def test_unbiased_is_true_or_false():
+    with pytest.raises(TypeError, match="unbiased must be True or False, got 'no'"):
+        Explainer(interaction, DATA[:5], unbiased="no")
+
+
+def test_auto_is_no_budget():
+    with pytest.raises(TypeError, match="max_evals must be an integer, got 'auto'; omit it for the default"):
+        Explainer(interaction, DATA[:5]).estimate(DATA[:1], max_evals="auto")
+
+
+def test_columns_of_lists_are_explained():
+    frame = pd.DataFrame({"words": [["a", "b"], ["c"]] * 5, "number": range(10)})
+    explainer = Explainer(lambda t: t["words"].map(len).to_numpy() * 1.0 + t["number"].to_numpy(), frame[:4])
+    estimate = explainer.estimate(frame[6:8])
+    np.testing.assert_allclose(estimate.values, [[0.5, 4.5], [-0.5, 5.5]])
+
+
+def test_missing_values_of_pandas_in_arrays_are_explained():
+    data = np.array([[pd.NA, 1.0], [2.0, 3.0], [pd.NA, 3.0]], dtype=object)
+    explainer = Explainer(lambda t: np.array([0.0 if row[0] is pd.NA else row[0] for row in t]), data[:2])
+    np.testing.assert_allclose(explainer.estimate(data).values, [[-1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])

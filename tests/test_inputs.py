@@ -133,7 +133,7 @@ def test_categories_that_differ_are_named():
     with pytest.raises(TypeError, match=message):
         Explainer(frame_model, FRAME[:5]).estimate(other[5:7])
     reversed_order = FRAME.assign(size=FRAME["size"].cat.reorder_categories(["L", "M", "S"]))
-    with pytest.raises(TypeError, match="is category in X and in the background, .* their order differs"):
+    with pytest.raises(TypeError, match=r"is category in X and in the background, .* their order differs"):
         Explainer(frame_model, FRAME[:5]).estimate(reversed_order[5:7])
 
 

@@ -18,7 +18,8 @@ def check_count(name: str, value: Any, *, minimum: int) -> int:
     try:
         count = int(value) if whole else operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+        remedy = "; omit it for the default" if value == "auto" else ""
+        raise TypeError(f"{name} must be an integer, got {value!r}{remedy}") from None
     if count < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {count}")
     return count

@@ -100,8 +100,19 @@ def _common_dtype(rows: np.dtype[Any], background: np.dtype[Any]) -> np.dtype[An
 
 def _differs(row: NDArray[Any], background: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which columns of one row (1, columns) differ from any background row, (columns,); NaN equals NaN."""
-    equal = (row == background) | ((row != row) & (background != background))
-    return np.asarray(~equal.all(axis=0), dtype=bool)
+    try:
+        equal = (row == background) | ((row != row) & (background != background))
+    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+        equal = np.frompyfunc(_is_same, 2, 1)(row, background)
+    return np.asarray(~equal.astype(bool).all(axis=0), dtype=bool)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two values are the same, or both the same kind of missing value."""
+    try:
+        return one is other or bool(one == other) or bool(one != one and other != other)
+    except TypeError:
+        return False
 
 
 class _Buffer:

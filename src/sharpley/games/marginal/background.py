@@ -146,6 +146,11 @@ def as_background(background: Any) -> Background:
     check_readable("background", background)
     if (of_shap := rows_and_weights(background)) is not None:
         return Background(*of_shap)
+    if background is None or callable(background):
+        raise TypeError(
+            f"the background must be rows of data, got {background!r}; "
+            "pass training data, as in Explainer(model, X_train)"
+        )
     if isinstance(background, int | np.integer):
         raise TypeError(
             f"the background must be rows of data, got the number {background}; "

@@ -41,6 +41,10 @@ class Call(NamedTuple):
 
 def find_call(model: Any) -> Call:
     """Return the function to call for a model: that of its library, its first method in ``METHOD_ORDER``, or itself."""
+    if isinstance(model, type) and hasattr(model, "predict"):
+        raise TypeError(
+            f"model is the class {model.__name__}; pass a fitted object, as in {model.__name__}().fit(X, y)"
+        )
     for module, kind, make in LIBRARIES:
         if is_from(module, model, kind):
             return make(model)
@@ -53,7 +57,8 @@ def find_call(model: Any) -> Call:
     if callable(model):
         name = str(getattr(model, "__name__", type(model).__name__))
         return Call(model, name, _class_names(getattr(model, "__self__", None), name))
-    raise TypeError(f"model must be callable or have one of the methods {', '.join(METHOD_ORDER)}; got {model!r}")
+    got = f"a {type(model).__name__} of data; the model comes first" if hasattr(model, "shape") else repr(model)
+    raise TypeError(f"model must be callable or have one of the methods {', '.join(METHOD_ORDER)}; got {got}")
 
 
 def _class_names(model: Any, method: str) -> list[str] | None:

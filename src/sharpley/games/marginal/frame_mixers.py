@@ -105,15 +105,23 @@ class PandasMixer(PoolMixer):
         return self._pool.iloc[self.n_rows :].iloc[part].copy().set_axis(self._columns, axis=1)
 
     def _codes(self) -> list[NDArray[Any]]:
-        import pandas as pd
-
-        return [pd.factorize(self._pool[j])[0] for j in range(self.n_columns)]
+        return [_factorized(self._pool[j]) for j in range(self.n_columns)]
 
     def _take(self, positions: list[NDArray[np.int64]]) -> Any:
         import pandas as pd
 
         columns = {j: self._pool[j].array.take(position) for j, position in enumerate(positions)}
         return pd.DataFrame(columns).set_axis(self._columns, axis=1)
+
+
+def _factorized(column: Any) -> NDArray[Any]:
+    """Return codes of the values of a pandas column; those without a hash, such as lists, are compared as text."""
+    import pandas as pd
+
+    try:
+        return np.asarray(pd.factorize(column)[0])
+    except TypeError:
+        return np.asarray(pd.factorize(column.map(repr))[0])
 
 
 @final
