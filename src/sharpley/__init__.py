@@ -3,6 +3,9 @@
 Importing this package imports numpy and nothing heavier: scipy, numba and the rest are loaded on first use.
 """
 
+import importlib as _importlib
+from types import ModuleType as _ModuleType
+
 from sharpley import games
 from sharpley.engine.methods import METHODS, SAMPLERS, MethodRecord
 from sharpley.engine.timing import EstimatorTimeWarning
@@ -63,3 +66,9 @@ __all__ = [
     "ranks_of",
     "shapley_values",
 ]
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name in ("adapters", "plotting"):  # they need matplotlib or shap, so they are loaded when they are asked for
+        return _importlib.import_module(f"sharpley.{name}")
+    raise AttributeError(f"module 'sharpley' has no attribute {name!r}")

@@ -3,6 +3,7 @@
 from sharpley.games.base import Games
 from sharpley.games.callables import CallableGame, Game, as_games
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
+from sharpley.games.linked import LinkedGames
 from sharpley.games.marginal.background import Background
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.trees.game import TreeGame
@@ -14,6 +15,7 @@ __all__ = [
     "Game",
     "Games",
     "Glove",
+    "LinkedGames",
     "MarginalGame",
     "TreeGame",
     "UnanimitySum",
