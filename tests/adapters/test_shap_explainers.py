@@ -186,6 +186,17 @@ def test_no_more_is_spent_than_allowed(max_evals, main_effects):
         np.testing.assert_allclose(found.main_effects, data)
 
 
+@pytest.mark.parametrize("linearize", [False, True])
+def test_links_cost_nothing(linearize):
+    data = np.random.default_rng(0).normal(size=(4, 12))
+    model = counting(lambda rows: 1 / (1 + np.exp(-rows[:, 0] * rows[:, 1] - rows.sum(axis=1))))
+    options = {"link": shap.links.logit, "linearize_link": linearize, "seed": 0}
+    PermutationExplainer(model, lambda mask, x: np.where(mask, x, 0.0)[None], **options)(
+        data, max_evals=60, silent=True
+    )
+    assert model.calls <= 60 * len(data)
+
+
 def test_call_arguments_may_be_given_to_the_constructor():
     wide = np.random.default_rng(0).normal(size=(3, 14))
     model = counting(lambda rows: rows.prod(axis=1))

@@ -82,10 +82,12 @@ class MaskedGame(Games):
         return np.asarray(self._draws(np.zeros(2, np.int64), ends, np.zeros(2, np.int64)))[None]
 
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:
+        predictions = self._predictions(coalitions)
         if self._linearize and self._link is not None and self._weights is None:
-            (background,) = self._predictions(np.zeros((1, self.d), dtype=bool))
+            empty = np.flatnonzero(~coalitions.any(axis=1))  # usually there, since ∅ is the first to be evaluated
+            background = predictions[empty[0]] if len(empty) else self._predictions(np.zeros((1, self.d), bool))[0]
             self._weights = linearizing_weights(background, self._link)
-        return np.stack([self._value(each) for each in self._predictions(coalitions)])
+        return np.stack([self._value(each) for each in predictions])
 
     def _value(self, predictions: Floats) -> Floats:
         """Return the value of a coalition from the predictions for its masked samples: (b, k) -> (k,)."""
