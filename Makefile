@@ -27,7 +27,7 @@ test: $(VENV)/.dev
 
 # The models of nine libraries, in an environment of their own: torch alone is a gigabyte.
 test-models: $(MODELS_VENV)/.models
-	$(ONE_THREAD) $(MODELS_VENV)/bin/python -m pytest -q tests/games/test_models.py
+	$(ONE_THREAD) $(MODELS_VENV)/bin/python -m pytest -q tests/games/test_libraries.py
 
 test-slow: $(VENV)/.dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 -m slow

@@ -70,10 +70,10 @@ class ShapleyEstimate:
     converged: bool | NDArray[np.bool_]
     degrees_of_freedom: Floats
     names: list[str] | None = None
+    n_predictions: int | NDArray[np.int64] | None = None
     output_names: list[str] | None = None
     row_labels: list[Any] | None = None
     compute_time: float | None = None
-    n_predictions: int | NDArray[np.int64] | None = None
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return confidence intervals of all values.

@@ -112,6 +112,16 @@ def test_results_have_the_index_of_the_frame_and_the_time_they_took():
     assert explanation("binary").output_names == "yes"
 
 
+def test_the_number_of_predictions_is_passed_on():
+    from dataclasses import replace
+
+    from sharpley.adapters.shap import to_explanation
+
+    game = sharpley.MarginalGame(lambda rows: rows.sum(axis=1), np.zeros((1, 3)), np.ones((2, 3)))
+    estimate = replace(sharpley.estimate(game), n_predictions=np.array([4, 5]))
+    assert to_explanation(estimate, game.rows, game.players).n_predictions.tolist() == [4, 5]
+
+
 def test_a_class_is_plotted_by_name_in_one_line():
     found = explanation("multi-class")
     assert found.shape == (30, 9)

@@ -32,18 +32,20 @@ class ModelFunction:
 
     Attributes
     ----------
+    call : callable
+        The function or method that is called.
     name : str
-        Name of the function or method that is called.
+        Its name.
     """
 
     def __init__(self, model: Any, output: Output | None = None, output_names: Sequence[str] | None = None) -> None:
-        self._call = find_call(model)
-        self.name = self._call.name
-        names = self._call.output_names if output_names is None else output_names
+        found = find_call(model)
+        self.call, self.name, self._positive = found.function, found.name, found.positive
+        names = found.output_names if output_names is None else output_names
         self._names = None if names is None else [str(name) for name in names]
         self._n_outputs = None if self._names is None else len(self._names)
         self._is_default = output is None
-        self._output = self._call.positive if output is None else output
+        self._output = self._positive if output is None else output
         self._positions: NDArray[np.int64] | None = None
         if self._output is not None and self._names is not None:
             self._positions = positions_of(self._output, self._names, len(self._names))
@@ -57,8 +59,8 @@ class ModelFunction:
 
     def announce(self) -> None:
         """Say, once in a process, that only the positive class of a binary classifier is explained."""
-        if self._is_default and self._call.positive is not None and self._names is not None:
-            positive, other = self._names[self._call.positive], self._names[1 - self._call.positive]
+        if self._is_default and self._positive is not None and self._names is not None:
+            positive, other = self._names[self._positive], self._names[1 - self._positive]
             say_once(
                 f"explaining {self.name} of the class {positive!r}; "
                 f"output={other!r} selects the other class, and output='all' both"
@@ -70,7 +72,7 @@ class ModelFunction:
         ``describe_rows`` returns a description of the rows for error messages.
         """
         with note_rows(self.name, n, describe_rows):
-            output, names = as_outputs(self._call.function(rows), n, self.name)
+            output, names = as_outputs(self.call(rows), n, self.name)
         k = output.shape[1]
         if self._n_outputs is None:
             self._n_outputs = k
