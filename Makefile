@@ -10,19 +10,24 @@ INSTALL = $(BIN)/python $(PIP_INSTALL)
 # A second environment, which has the wheel as a user installs it: no source tree and no development tools.
 WHEEL_PYTHON ?= $(PYTHON)
 WHEEL_VENV ?= .venv-wheel
+MODELS_VENV ?= .venv-models
 WHEEL_BIN = $(abspath $(WHEEL_VENV))/bin
 IN_WHEEL = $(shell find src -type f -not -path '*/__pycache__/*') pyproject.toml README.md LICENSE
 # Work in an empty folder, with an empty cache of designs, and leave nothing behind.
 ELSEWHERE = folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cd "$$folder" && \
 	export SHARPLEY_CACHE_DIR="$$folder/cache"
 
-.PHONY: demo test test-slow check docs bench bench-smoke dist readme smoke clean
+.PHONY: demo test test-models test-slow check docs bench bench-smoke dist readme smoke clean
 
 demo: $(VENV)/.demo
 	$(BIN)/sharpley demo
 
 test: $(VENV)/.dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 -m "not slow"
+
+# The models of nine libraries, in an environment of their own: torch alone is a gigabyte.
+test-models: $(MODELS_VENV)/.models
+	$(ONE_THREAD) $(MODELS_VENV)/bin/python -m pytest -q tests/games/test_libraries.py
 
 test-slow: $(VENV)/.dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 -m slow
@@ -86,6 +91,12 @@ $(VENV)/.release: pyproject.toml | $(VENV)/.pip
 dist/.built: $(IN_WHEEL)
 	$(MAKE) dist
 
+$(MODELS_VENV)/.models: pyproject.toml
+	$(PYTHON) -m venv $(MODELS_VENV)
+	$(MODELS_VENV)/bin/python $(PIP_INSTALL) 'pip>=25.1'
+	$(MODELS_VENV)/bin/python $(PIP_INSTALL) -e '.[experiments]' --group dev --group models
+	touch $@
+
 # Emptied first: pip would not replace a wheel by another one of the same version.
 $(WHEEL_VENV)/.wheel: dist/.built
 	$(WHEEL_PYTHON) -m venv --clear $(WHEEL_VENV)
@@ -93,5 +104,5 @@ $(WHEEL_VENV)/.wheel: dist/.built
 	touch $@
 
 clean:
-	rm -rf .venv .venv-smoke .venv-wheel dist docs/_build docs/_generated \
+	rm -rf .venv .venv-models .venv-wheel dist docs/_build docs/_generated \
 		.pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks

@@ -30,9 +30,9 @@ model = make_pipeline(encode, RandomForestRegressor(100, random_state=0)).fit(fl
 background = sharpley.Background.sample(flats, 50, rng=0)
 explainer = sharpley.Explainer(model, background, rng=0)
 estimate = explainer.estimate(flats[:3])
-print(explainer, estimate)
-for name, value, error in zip(flats.columns, estimate.values[0], estimate.standard_errors[0], strict=True):
-    print(f"{name:10} {value:+8.1f} ± {error:.1f}")
+print(explainer)
+print(estimate)
+print(estimate.to_frame()[["row", "feature", "value", "lower", "upper"]])
 print(f"base {estimate.base_values[0]:.1f}, prediction {model.predict(flats[:1])[0]:.1f}")
 
 # Four features have only 16 coalitions, which were all evaluated: the values are exact.

@@ -3,7 +3,7 @@
 Usage: ``python -I scripts/run_readme.py README.md``
 
 Blocks with prompts (``>>>``) are run by doctest, all in one session, as somebody would type them from top to bottom.
-The other blocks are snippets about the reader's own model and data: each runs after ``PRELUDE``, which defines these.
+The other blocks are snippets to paste: each runs by itself, in an empty namespace.
 """
 
 import doctest
@@ -13,20 +13,13 @@ from pathlib import Path
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-# What a reader has before pasting a snippet: a fitted model and tables, here tiny ones. Plots open no window.
+# A snippet is pasted as it is. Only the plots differ: they open no window.
 PRELUDE = """
 import matplotlib
 matplotlib.use("agg")
 
 import warnings
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
-
-from sklearn.datasets import load_diabetes
-from sklearn.linear_model import LinearRegression
-
-X, y = load_diabetes(return_X_y=True, as_frame=True)
-X_train, X_test = X[:300], X[300:]
-model = LinearRegression().fit(X_train, y[:300])
 """
 
 

@@ -130,7 +130,7 @@ def pipeline():
 
 
 def test_a_pipeline_on_strings_is_explained(pipeline):
-    explainer = Explainer(pipeline, FRAME.iloc[:25], rng=0)
+    explainer = Explainer(pipeline, FRAME.iloc[:25], output="all", rng=0)
     assert explainer.model_method == "predict_proba"
     estimate = explainer.estimate(FRAME.iloc[40:43])
     assert estimate.values.shape == (3, 5, 2)
@@ -170,13 +170,14 @@ def test_a_group_of_columns_is_one_player():
     assert explainer(frame.iloc[20:22]).feature_names == ["first", "c", "last"]
 
 
-def test_one_hot_groups_have_the_index_of_the_column_that_is_set():
+def test_one_hot_groups_show_the_column_that_is_set():
     dummies = np.eye(3)[[0, 2, 1, 1, 0, 2]]
     data = np.column_stack([DATA[:6, 0], dummies])
     explainer = Explainer(lambda t: t @ np.array([1.0, 2.0, 3.0, 4.0]), data[:4], groups={"colour": [1, 2, 3]})
     explanation = explainer(data[4:])
-    assert explanation.feature_names == ["x0", "colour"]
+    assert explanation.feature_names == ["Feature 0", "colour"]
     assert explanation.data[:, 1].tolist() == [0.0, 2.0]
+    assert explanation.display_data[:, 1].tolist() == ["Feature 1", "Feature 3"]
 
 
 def test_explanations_have_the_given_feature_and_output_names():

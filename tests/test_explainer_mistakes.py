@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.linear_model import LogisticRegression
 from tabular_data import DATA, FRAME, WIDE, interaction, never
 
 from sharpley import Explainer, MarginalGame
@@ -32,7 +33,8 @@ def test_invalid_groups_raise_specific_errors(groups, message):
         (DATA[:5], DATA[:0], ValueError, "X must have at least one row, got none"),
         (DATA[:0], DATA[:1], ValueError, "the background must have at least one row, got none"),
         (DATA[:5], DATA[:1, :4], ValueError, "X has 4 columns, but the background has 5"),
-        (DATA[:5], DATA[0], ValueError, r"X must have shape \(rows, columns\), got shape \(5,\); for one row, use X\["),
+        (DATA[:5], DATA[0, :4], ValueError, "X has 4 columns, but the background has 5"),
+        (DATA[:5], DATA[None], ValueError, r"X must have shape \(rows, columns\), got shape \(1, 60, 5\)"),
         (np.empty((3, 0)), np.empty((1, 0)), ValueError, "X must have at least one column, got none"),
         (
             FRAME[:5],
@@ -41,18 +43,8 @@ def test_invalid_groups_raise_specific_errors(groups, message):
             r"in a different order from those of the background; use X\[\['age', 'job'",
         ),
         (FRAME[:5], FRAME.drop(columns="job"), ValueError, r"missing \['job'\], unexpected \[\]"),
-        (
-            FRAME[:5],
-            FRAME.to_numpy(),
-            TypeError,
-            "X and the background must be of the same type, got ndarray and DataFrame",
-        ),
-        (
-            FRAME.to_numpy(),
-            FRAME[:2],
-            TypeError,
-            "X and the background must be of the same type, got DataFrame and ndarray",
-        ),
+        (FRAME[:5], DATA[:2, :4], ValueError, "X has 4 columns, but the background has 5"),
+        (FRAME[:5], DATA[:2].astype(str), TypeError, r"X does not fit the columns of the background, \['age', 'job'"),
         (FRAME[:5], FRAME[:2].astype({"job": "category"}), TypeError, "column 'job' is category in X but"),
     ],
 )
@@ -77,7 +69,7 @@ def test_too_small_a_budget_raises_an_error_before_the_model_is_called():
     [
         (lambda t: t[:-1, 0], ValueError, r"must return shape \(5,\) or \(5, k\) for 5 rows, got \(4,\)"),
         (lambda t: t[:, :, None], ValueError, r"got \(5, 5, 1\)"),
-        (lambda t: np.array(["yes"] * len(t)), TypeError, "must return real numbers, got dtype <U3"),
+        (lambda t: np.array(["yes"] * len(t)), TypeError, "returned labels such as .yes.; pass the classifier itself"),
         (lambda t: np.full(len(t), np.nan), ValueError, r"returned \[nan\] for row 0 of the background"),
     ],
 )
@@ -123,7 +115,12 @@ def test_groups_of_the_wrong_type_raise_specific_errors(groups, message):
     [
         ([["a", 1.0]], [["b", 2.0]], TypeError, "mixes text and numbers, which an array would convert to text"),
         (np.array([["a", "b"]]), np.ones((1, 2)), TypeError, "X is float64 but the background is <U1"),
-        (scipy.sparse.csr_matrix(DATA[:5]), FRAME[:2], TypeError, "of the same type, got DataFrame and csr_matrix"),
+        (
+            scipy.sparse.csr_matrix(DATA[:5]),
+            FRAME[:2],
+            TypeError,
+            "X is a DataFrame, but the background is a sparse matrix",
+        ),
     ],
 )
 def test_text_and_numbers_or_different_types_are_not_mixed_silently(background, rows, error, message):
@@ -145,7 +142,7 @@ def test_a_wrong_number_of_outputs_raises_an_error(model, message):
 
 @pytest.mark.parametrize("output", [lambda t: t[:, 0] + 1j, lambda t: np.array(["1"] * len(t))])
 def test_outputs_that_are_not_real_numbers_raise_an_error(output):
-    with pytest.raises(TypeError, match="must return real numbers"):
+    with pytest.raises(TypeError, match=r"must return (real )?numbers"):
         Explainer(output, DATA[:5]).estimate(DATA[5:7])
 
 
@@ -182,3 +179,39 @@ def test_a_random_part_of_too_many_background_rows_is_used_and_said_so(monkeypat
     with pytest.warns(UserWarning, match="the background has 40 rows; a random part of 20 of them is used"):
         explainer = Explainer(lambda x: x.sum(axis=1), WIDE, rng=0)
     assert explainer.background.rows.shape == (20, 14)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((DATA[:5], interaction), "got a ndarray of data; the model comes first"),
+        ((interaction, None), r"the background must be rows of data, got None; pass training data, as in Explainer"),
+        ((LogisticRegression, DATA[:5]), r"model is the class LogisticRegression; pass a fitted object"),
+    ],
+)
+def test_arguments_in_the_wrong_place_say_what_to_pass(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        Explainer(*arguments)
+
+
+def test_unbiased_is_true_or_false():
+    with pytest.raises(TypeError, match="unbiased must be True or False, got 'no'"):
+        Explainer(interaction, DATA[:5], unbiased="no")
+
+
+def test_auto_is_no_budget():
+    with pytest.raises(TypeError, match="max_evals must be an integer, got 'auto'; omit it for the default"):
+        Explainer(interaction, DATA[:5]).estimate(DATA[:1], max_evals="auto")
+
+
+def test_columns_of_lists_are_explained():
+    frame = pd.DataFrame({"words": [["a", "b"], ["c"]] * 5, "number": range(10)})
+    explainer = Explainer(lambda t: t["words"].map(len).to_numpy() * 1.0 + t["number"].to_numpy(), frame[:4])
+    estimate = explainer.estimate(frame[6:8])
+    np.testing.assert_allclose(estimate.values, [[0.5, 4.5], [-0.5, 5.5]])
+
+
+def test_missing_values_of_pandas_in_arrays_are_explained():
+    data = np.array([[pd.NA, 1.0], [2.0, 3.0], [pd.NA, 3.0]], dtype=object)
+    explainer = Explainer(lambda t: np.array([0.0 if row[0] is pd.NA else row[0] for row in t]), data[:2])
+    np.testing.assert_allclose(explainer.estimate(data).values, [[-1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])

@@ -29,6 +29,13 @@ def test_everything_public_is_exported_and_documented():
         assert getattr(sharpley, name).__doc__, name
 
 
+def test_plots_and_adapters_are_found_without_imports_of_their_own():
+    code = "import sharpley; sharpley.plotting.intervals; sharpley.adapters.shap.PermutationExplainer"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+    with pytest.raises(AttributeError, match="module 'sharpley' has no attribute 'plot'"):
+        sharpley.plot  # noqa: B018
+
+
 @pytest.mark.parametrize("sampler", sharpley.SAMPLERS.values())
 def test_every_sampler_is_public(sampler):
     assert getattr(sharpley, sampler.__name__) is sampler

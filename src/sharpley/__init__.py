@@ -3,6 +3,9 @@
 Importing this package imports numpy and nothing heavier: scipy, numba and the rest are loaded on first use.
 """
 
+import importlib as _importlib
+from types import ModuleType as _ModuleType
+
 from sharpley import games
 from sharpley.engine.methods import METHODS, SAMPLERS, MethodRecord
 from sharpley.engine.progress import LongRunWarning
@@ -15,7 +18,7 @@ from sharpley.mean import PermutationMean, permutation_mean
 from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
-from sharpley.result import ShapleyEstimate
+from sharpley.result import ShapleyEstimate, load
 from sharpley.samplers import (
     Antithetic,
     KernelHerding,
@@ -62,8 +65,15 @@ __all__ = [
     "estimate",
     "from_orderings",
     "games",
+    "load",
     "permutation_mean",
     "quadrature_weights",
     "ranks_of",
     "shapley_values",
 ]
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name in ("adapters", "plotting"):  # they need matplotlib or shap, so they are loaded when they are asked for
+        return _importlib.import_module(f"sharpley.{name}")
+    raise AttributeError(f"module 'sharpley' has no attribute {name!r}")

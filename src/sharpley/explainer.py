@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method, check_method, method_name
 from sharpley.estimation import estimate
-from sharpley.forecast import Forecast, TimedModel, forecast, pilot_positions
-from sharpley.games.marginal.background import as_background, number_of_rows, take_rows
+from sharpley.forecast import Forecast, forecast, pilot_positions
+from sharpley.games.base import Games
+from sharpley.games.linked import Link, LinkedGames, as_link
+from sharpley.games.marginal.background import Background, as_background, number_of_rows, take_rows
+from sharpley.games.marginal.containers import is_one_row, row_labels_of
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.model import ModelFunction
+from sharpley.games.marginal.outputs import Output
 from sharpley.result import ShapleyEstimate
 
 if TYPE_CHECKING:
     import shap
+
+
+MAX_LINKED_ROWS = 1000  # of the background, if a link requires all of them for every coalition
 
 
 class Explainer:
@@ -28,11 +39,13 @@ class Explainer:
     ----------
     model : callable, or object with ``predict_proba``, ``decision_function`` or ``predict``
         Maps rows, of the type of the background, to predictions (rows,) or (rows, outputs). Of an object, the first of
-        these methods that it has is called; ``explainer.model_method`` is its name. The model must not keep a
+        these methods that it has is called; ``explainer.model_method`` is its name. Models of torch and Keras,
+        Boosters of XGBoost and LightGBM and sessions of ONNX are called in their own way. The model must not keep a
         reference to its input after it returns, since that memory is reused.
     background : Background, or (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
         Rows that absent features take their values from: best all of the training data. Each of them is predicted once
         for an explainer; apart from that, the cost of an explanation does not depend on their number.
+        ``shap.kmeans(data, 20)`` and ``shap.maskers.Independent(data)`` are backgrounds, too.
     method : str or factory, default "auto"
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
@@ -41,6 +54,12 @@ class Explainer:
         Whether every coalition is evaluated for all background rows ("shared"), or each ordering has a background row
         of its own ("own"). "auto" does the former for up to 100 background rows, and the latter for more, unless the
         budget pays for all of them. Either way, what is estimated is the mean over all background rows.
+    link : {"identity", "logit"} or callable, optional
+        Function that the mean predictions of all coalitions pass through: with "logit", values add up to the log-odds
+        of the prediction. With a link, all background rows are used for every coalition.
+    output : str, int, or list of these, optional
+        Outputs to explain: names, positions, or "all". By default all, but only the second, positive class of a binary
+        classifier.
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None
@@ -52,9 +71,9 @@ class Explainer:
     batch_size : int, optional
         Maximum number of rows in one model call; it bounds memory. Results do not depend on it.
     feature_names : list of str, optional
-        Names of the players. By default, those of the columns and groups, if they have any.
+        Names of the players. By default, those of the columns and groups; "Feature 0", … for arrays.
     output_names : list of str, optional
-        Names of the outputs. By default, the model's ``classes_``, if it has them.
+        Names of all outputs of the model. By default its ``classes_``, or the columns of the frame that it returns.
 
     Examples
     --------
@@ -72,6 +91,8 @@ class Explainer:
         *,
         method: Method = "auto",
         draws: Draws = "auto",
+        link: Link | None = None,
+        output: Output | None = None,
         groups: Mapping[str, Any] | None = None,
         rng: RNG = None,
         unbiased: bool = False,
@@ -81,20 +102,26 @@ class Explainer:
         output_names: Sequence[str] | None = None,
     ) -> None:
         self.model = model
-        function = ModelFunction(model)
+        function = ModelFunction(model, output, output_names)
+        function.announce()
         self.model_method = function.name
         self.background = as_background(background, rng=rng)
         self._known = KnownBackground()
         check_method(method)
         self.method = method
         self.draws = draws
+        check_link(link, self.background)
+        self.link = link
+        self.output = output
         self.groups = groups
         self.rng = rng
+        if not isinstance(unbiased, bool | np.bool_):
+            raise TypeError(f"unbiased must be True or False, got {unbiased!r}")
         self.unbiased = unbiased
         self.n_jobs = n_jobs
         self.batch_size = batch_size
         self.feature_names = feature_names
-        self.output_names = output_names if output_names is not None else function.output_names
+        self.output_names = output_names
 
     def __call__(
         self,
@@ -110,7 +137,8 @@ class Explainer:
         Parameters
         ----------
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-            Rows to explain, of the same type as the background.
+            Rows to explain, usually of the same type as the background. For one row, such as ``X[0]`` or
+            ``frame.iloc[0]``, the result has no axis of rows.
         max_evals : int, optional
             Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
             1000 d + 2 with ``tol``. Each pays for one prediction for every background row, but for at most 100 unless
@@ -120,7 +148,7 @@ class Explainer:
         tol : float, optional
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
         progress : bool, optional
-            Whether to show a progress bar: by default on a terminal.
+            Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)
 
         Returns
         -------
@@ -141,7 +169,8 @@ class Explainer:
 
         games = self._games(X)
         found = self._estimate(games, max_evals, max_predictions, tol, progress)
-        return to_explanation(found, X, games.players, self.output_names)
+        explanation = to_explanation(found, games.rows, games.players)
+        return explanation[0] if is_one_row(X) else explanation
 
     def estimate(
         self,
@@ -157,7 +186,8 @@ class Explainer:
         Parameters
         ----------
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-            Rows to explain, of the same type as the background.
+            Rows to explain, usually of the same type as the background. For one row, such as ``X[0]`` or
+            ``frame.iloc[0]``, the result has no axis of rows.
         max_evals : int, optional
             Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
             1000 d + 2 with ``tol``. Each pays for one prediction for every background row, but for at most 100 unless
@@ -167,7 +197,7 @@ class Explainer:
         tol : float, optional
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
         progress : bool, optional
-            Whether to show a progress bar: by default on a terminal.
+            Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)
 
         Returns
         -------
@@ -185,7 +215,8 @@ class Explainer:
         >>> estimate.base_values
         array([0., 0.])
         """
-        return self._estimate(self._games(X), max_evals, max_predictions, tol, progress)
+        found = self._estimate(self._games(X), max_evals, max_predictions, tol, progress)
+        return found.row(0) if is_one_row(X) else found
 
     def plan(
         self,
@@ -219,26 +250,24 @@ class Explainer:
         >>> forecast.predictions <= 1000 * 16_200, forecast.relative_error < 0.05
         (True, True)
         """
-        from time import perf_counter
-
-        n_rows, function = number_of_rows(X), ModelFunction(self.model)
-        pilot = take_rows(X, pilot_positions(n_rows))
-        self._games(pilot).endpoints()  # predicts the background, which is not part of what is extrapolated
-        timed, start = TimedModel(function.call), perf_counter()
+        everyone = self._games(X)
+        everyone.predict_background()  # once for the explainer, so that it is not part of what is extrapolated
+        pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
-            found = self._estimate(self._games(pilot, timed), max_evals, max_predictions, tol, False)
-        return forecast(n_rows, found, timed, perf_counter() - start, self.model)
+            found = self._estimate(pilot, max_evals, max_predictions, tol, False, in_workers=False)
+        return forecast(everyone.n_rows, found, pilot.model_time, self.model)
 
-    def _games(self, rows: Any, model: Any = None) -> MarginalGame:
+    def _games(self, rows: Any) -> MarginalGame:
         return MarginalGame(
-            self.model if model is None else model,
+            self.model,
             self.background,
             rows,
             groups=self.groups,
             batch_size=self.batch_size,
-            n_outputs=None if self.output_names is None else len(self.output_names),
             names=self.feature_names,
+            output=self.output,
+            output_names=self.output_names,
             known=self._known,
         )
 
@@ -249,9 +278,13 @@ class Explainer:
         max_predictions: int | None,
         tol: float | None,
         progress: bool | None,
+        *,
+        in_workers: bool = True,
     ) -> ShapleyEstimate:
-        return estimate(
-            games,
+        start = perf_counter()
+        linked: Games = games if as_link(self.link) is None else LinkedGames(games, self.link or "identity")
+        found = estimate(
+            linked,
             method=self.method,
             draws=self.draws,
             max_evals=max_evals,
@@ -259,9 +292,23 @@ class Explainer:
             tol=tol,
             rng=self.rng,
             unbiased=self.unbiased,
-            n_jobs=self.n_jobs,
+            n_jobs=self.n_jobs if in_workers else None,
             progress=progress,
         )
+        labels = row_labels_of(games.rows)
+        seconds = perf_counter() - start
+        return replace(found, output_names=games.output_names, row_labels=labels, compute_time=seconds)
 
     def __repr__(self) -> str:
-        return f"Explainer({self.model_method}, method={method_name(self.method)!r})"
+        output = "" if self.output is None else f", output={self.output!r}"
+        return f"Explainer({self.model_method}, method={method_name(self.method)!r}{output})"
+
+
+def check_link(link: Link | None, background: Background) -> None:
+    """Raise an error if a link is unknown, or if there are too many background rows to use all for every coalition."""
+    n = number_of_rows(background.rows)
+    if as_link(link) is not None and n > MAX_LINKED_ROWS:
+        raise ValueError(
+            f"with a link, every coalition is evaluated for all background rows, but there are {n}; use fewer, as in "
+            "Explainer(model, Background.sample(X_train, 100), link=...), or explain a model that returns log-odds"
+        )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.games.marginal.model import CallTime
 from sharpley.result import ShapleyEstimate
 
 PILOT_ROWS = 3
@@ -33,7 +32,7 @@ class Forecast:
     model_calls : int
         Expected number of calls of the model.
     seconds : float
-        Expected time in seconds, of which ``model_seconds`` are spent in the model.
+        Expected time in seconds in one process, of which ``model_seconds`` are spent in the model.
     model_seconds : float
         Expected time in calls of the model.
     standard_error : float
@@ -78,31 +77,13 @@ class Forecast:
         return "\n".join([*lines, *self.notes])
 
 
-@dataclass
-class TimedModel:
-    """A model as a function that counts and times its calls."""
-
-    function: Callable[[Any], Any]
-    calls: int = 0
-    seconds: float = 0.0
-
-    def __call__(self, rows: Any) -> Any:
-        """Call the model."""
-        start = time.perf_counter()
-        try:
-            return self.function(rows)
-        finally:
-            self.calls += 1
-            self.seconds += time.perf_counter() - start
-
-
 def pilot_positions(n: int) -> NDArray[np.int64]:
     """Return the positions of the pilot rows among n rows, evenly spread."""
     return np.unique(np.linspace(0, n - 1, min(n, PILOT_ROWS)).astype(np.int64))
 
 
-def forecast(n_rows: int, found: ShapleyEstimate, timed: TimedModel, seconds: float, model: Any) -> Forecast:
-    """Extrapolate from pilot rows, whose estimate took some seconds, to all rows."""
+def forecast(n_rows: int, found: ShapleyEstimate, in_model: CallTime, model: Any) -> Forecast:
+    """Extrapolate from the estimate of pilot rows, and the time that it took in the model, to all rows."""
     pilot = len(found.values)
     factor = n_rows / pilot
     error, size = (_root_mean_square(values) for values in (found.standard_errors, found.values))
@@ -110,10 +91,10 @@ def forecast(n_rows: int, found: ShapleyEstimate, timed: TimedModel, seconds: fl
     return Forecast(
         rows=n_rows,
         method=found.method,
-        predictions=int(np.ceil(np.mean(found.n_predictions) * n_rows)),
-        model_calls=int(np.ceil(timed.calls * factor)),
-        seconds=seconds * factor,
-        model_seconds=timed.seconds * factor,
+        predictions=int(np.ceil(np.mean(np.asarray(found.n_predictions)) * n_rows)),
+        model_calls=int(np.ceil(in_model.calls * factor)),
+        seconds=(found.compute_time or 0.0) * factor,
+        model_seconds=in_model.seconds * factor,
         standard_error=error,
         relative_error=error / size if size else 0.0,
         pilot_rows=pilot,

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.presentation.labelled import Labelled, heading
+from sharpley.presentation.selection import select
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ShapleyEstimate:
     """Estimated Shapley values, with their standard errors and their cost.
 
     For one game, the arrays have shape (d,), or (d, k) for k outputs. For several rows, the first axis is that of rows.
+    ``len(estimate)`` is the number of rows (of one game: of players), and ``estimate[rows, players, outputs]`` selects,
+    by position or by name, as in ``estimate[0]``, ``estimate["age"]`` and ``estimate[:, ["age", "sex"], "yes"]``.
 
     Attributes
     ----------
@@ -36,16 +41,26 @@ class ShapleyEstimate:
         Degrees of freedom behind the standard errors; infinite where these are exact.
     names : list of str or None
         Names of the players, if the games have them.
-    n_predictions : int, or (rows,) int
+    n_predictions : int, (rows,) int, or None
         Number of single draws evaluated, which for a model are predictions, those of v(∅) and v(N) included. With own
         draws, the predictions for the background, one for each of its rows once per explainer, are not.
+    output_names : list of str or None
+        Names of the outputs, if the model has them.
+    row_labels : list or None
+        Labels of the rows: the index of a frame.
+    compute_time : float or None
+        Seconds that an explainer took for all rows.
 
     Examples
     --------
     >>> import sharpley
     >>> game = sharpley.games.Airport((1.0, 2.0, 4.0))
     >>> sharpley.shapley_values(game, names=["a", "b", "c"])
-    ShapleyEstimate(values=(3,), method='exact', n_evals≤8, converged=True)
+    Shapley values of 3 players by exact, from 8 evaluations
+    base value 0
+      c   +2.833 ± 0       ████████████████████████
+      b  +0.8333 ± 0       ███████
+      a  +0.3333 ± 0       ███
     """
 
     values: Floats
@@ -56,7 +71,10 @@ class ShapleyEstimate:
     converged: bool | NDArray[np.bool_]
     degrees_of_freedom: Floats
     names: list[str] | None = None
-    n_predictions: int | NDArray[np.int64] = 0
+    n_predictions: int | NDArray[np.int64] | None = None
+    output_names: list[str] | None = None
+    row_labels: list[Any] | None = None
+    compute_time: float | None = None
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return confidence intervals of all values.
@@ -95,15 +113,14 @@ class ShapleyEstimate:
         half = np.where(self.standard_errors == 0, 0.0, quantile * self.standard_errors)
         return self.values - half, self.values + half
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the first axis is that of rows."""
+        return np.ndim(self.n_evals) == 1
+
     def without_output_axis(self) -> ShapleyEstimate:
         """Return the same estimate without its last axis, for a game or model with a single output."""
-        return replace(
-            self,
-            values=self.values[..., 0],
-            standard_errors=self.standard_errors[..., 0],
-            base_values=self.base_values[..., 0],
-            degrees_of_freedom=self.degrees_of_freedom[..., 0],
-        )
+        return self[..., 0]
 
     def row(self, index: int) -> ShapleyEstimate:
         """Return the estimate of one row.
@@ -125,20 +142,105 @@ class ShapleyEstimate:
         >>> explainer.estimate([[2.0, 3.0], [1.0, 4.0]]).row(1).values
         array([2., 2.])
         """
-        return replace(
-            self,
-            values=self.values[index],
-            standard_errors=self.standard_errors[index],
-            base_values=self.base_values[index],
-            n_evals=int(np.asarray(self.n_evals)[index]),
-            n_predictions=int(np.asarray(self.n_predictions)[index]),
-            converged=bool(np.asarray(self.converged)[index]),
-            degrees_of_freedom=self.degrees_of_freedom[index],
+        return self[index]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, key: Any) -> ShapleyEstimate:
+        return ShapleyEstimate(**select(self._fields(), key))
+
+    def _fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def to_frame(self, *, wide: bool = False, level: float = 0.95) -> Any:
+        """Return the estimate as a pandas DataFrame, with errors and confidence limits.
+
+        Parameters
+        ----------
+        wide : bool, default False
+            Whether to return one line for each row, with columns such as ``frame["value"]["age"]``. By default, there
+            is one line for each row and player.
+        level : float, default 0.95
+            Confidence level of the limits ``lower`` and ``upper``.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import sharpley
+        >>> explainer = sharpley.Explainer(lambda X: X[:, 0] * X[:, 1], [[0.0, 0.0]])
+        >>> frame = explainer.estimate([[2.0, 3.0], [1.0, 4.0]]).to_frame()
+        >>> frame[["row", "feature", "value", "standard_error"]]
+           row    feature  value  standard_error
+        0    0  Feature 0    3.0             0.0
+        1    0  Feature 1    3.0             0.0
+        2    1  Feature 0    2.0             0.0
+        3    1  Feature 1    2.0             0.0
+        """
+        from sharpley.presentation.frames import long_frame, wide_frame
+
+        return (wide_frame if wide else long_frame)(self.labelled(level))
+
+    def save(self, path: str | Path) -> None:
+        """Save the estimate as a Parquet file, which ``sharpley.load`` and every tool for tables can read.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; an existing file is replaced. Needs pyarrow: ``pip install 'sharpley[files]'``.
+        """
+        from sharpley.presentation.parquet import write
+
+        n, d, k = self.labelled().values.shape
+        write(path, self._fields(), (n, d, k))
+
+    def labelled(self, level: float = 0.95) -> Labelled:
+        """Return all numbers with an axis of rows and one of outputs, and with labels for every axis."""
+        has_outputs = self.values.ndim == (3 if self.has_rows else 2)
+        n_rows, d = self.values.shape[:2] if self.has_rows else (1, len(self.values))
+        k = self.values.shape[-1] if has_outputs else 1
+        shape = (n_rows, d, k)
+        lower, upper = self.interval(level)
+        return Labelled(
+            values=self.values.reshape(shape),
+            standard_errors=self.standard_errors.reshape(shape),
+            lower=lower.reshape(shape),
+            upper=upper.reshape(shape),
+            base_values=np.asarray(self.base_values).reshape(n_rows, k),
+            rows=self.row_labels or list(range(n_rows)),
+            players=self.names or [f"Player {player}" for player in range(d)],
+            outputs=self.output_names or [f"Output {output}" for output in range(k)],
+            has_rows=self.has_rows,
+            has_outputs=has_outputs,
+            heading=heading(d, self.method, self.n_evals, self.converged),
         )
 
     def __repr__(self) -> str:
-        shape: Any = self.values.shape
-        return (
-            f"ShapleyEstimate(values={shape}, method={self.method!r}, "
-            f"n_evals≤{int(np.max(self.n_evals, initial=0))}, converged={bool(np.all(self.converged))})"
-        )
+        from sharpley.presentation.text import as_text
+
+        return as_text(self.labelled())
+
+    def _repr_html_(self) -> str:
+        from sharpley.presentation.html import as_html
+
+        return as_html(self.labelled())
+
+
+def load(path: str | Path) -> ShapleyEstimate:
+    """Load an estimate that ``ShapleyEstimate.save`` wrote.
+
+    Parameters
+    ----------
+    path : str or Path
+        A Parquet file.
+
+    Returns
+    -------
+    ShapleyEstimate
+    """
+    from sharpley.presentation.parquet import read
+
+    return ShapleyEstimate(**read(path))

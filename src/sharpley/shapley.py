@@ -133,7 +133,7 @@ def from_orderings(
         np.ones(games.n_rows, dtype=bool),
         moments.degrees_of_freedom,
         None if games.player_names is None else list(games.player_names),
-        np.full(games.n_rows, (len(store) - 2) * games.n_draws + games.endpoint_draws),
+        np.full(games.n_rows, (len(store) - 2) * games.draws_per_value + games.endpoint_draws),
     )
     found = found.without_output_axis() if found.values.shape[2] == 1 else found
     return found.row(0) if games.n_rows == 1 else found

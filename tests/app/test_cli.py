@@ -2,6 +2,7 @@
 
 import html
 import io
+import re
 import subprocess
 import sys
 
@@ -109,16 +110,17 @@ def test_demo_writes_a_table_figures_and_a_page(tmp_path, monkeypatch):
 
     from sharpley.app import demo
 
-    monkeypatch.setattr(demo, "N_PATIENTS", 8)
-    monkeypatch.setattr(demo, "N_SEEDS", 2)
-    monkeypatch.setattr(demo, "NUMBERS_OF_ORDERINGS", (5, 10))
+    monkeypatch.setattr(demo, "DEFAULT_SIZE", demo.Size(n_patients=8, n_seeds=2))
     before = mpl.get_backend(), plt.isinteractive()
     out = call("demo", "--out", tmp_path).stdout
     assert (mpl.get_backend(), plt.isinteractive(), plt.get_fignums()) == (*before, [])
     assert "body mass index" in out
-    assert "evaluations instead of 1024" in out
+    spent, of_shap = (
+        int(number.replace(",", "")) for number in re.findall(r"([\d,]+) predictions; shap: ([\d,]+);", out)[0]
+    )
+    assert 0.9 * of_shap < spent <= of_shap
     assert (tmp_path / "index.html").as_uri() in out
-    for name in ("beeswarm", "waterfall", "intervals", "discrepancy"):
+    for name in ("beeswarm", "waterfall", "comparison", "errors"):
         assert (tmp_path / f"{name}.png").stat().st_size > 10_000
 
     page = (tmp_path / "index.html").read_text(encoding="utf-8")

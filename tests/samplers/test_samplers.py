@@ -169,7 +169,7 @@ def test_invalid_d_raises_an_error(make, d, error, message):
     ("n", "error", "message"),
     [
         (-1, ValueError, "n must be at least 0, got -1"),
-        (1.0, TypeError, "n must be an integer, got 1.0"),
+        (1.5, TypeError, r"n must be an integer, got 1\.5"),
     ],
 )
 def test_invalid_n_raises_an_error(make, n, error, message):

@@ -13,11 +13,13 @@ from sharpley._support.typing import ArrayLike, Floats
 
 
 def check_count(name: str, value: Any, *, minimum: int) -> int:
-    """Return ``value`` as an int; raise an error unless it is an integer of at least ``minimum``."""
+    """Return ``value`` as an int; raise an error unless it is a whole number, such as 1e3, of at least ``minimum``."""
+    whole = isinstance(value, float | np.floating) and float(value).is_integer()
     try:
-        count = operator.index(value)
+        count = int(value) if whole else operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+        remedy = "; omit it for the default" if value == "auto" else ""
+        raise TypeError(f"{name} must be an integer, got {value!r}{remedy}") from None
     if count < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {count}")
     return count

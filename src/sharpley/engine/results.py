@@ -56,7 +56,7 @@ class Results:
     def write_evals(self, rows: NDArray[np.int64], n_evals: int) -> None:
         """Write how many distinct coalitions were evaluated, each for all draws."""
         self._n_evals[rows] = n_evals
-        self._n_predictions[rows] = (n_evals - 2) * self._games.n_draws + self._games.endpoint_draws
+        self._n_predictions[rows] = (n_evals - 2) * self._games.draws_per_value + self._games.endpoint_draws
 
     def write_done(
         self, rows: NDArray[np.int64], moments: Moments, predictions: NDArray[np.int64], *, is_last: bool

@@ -120,10 +120,10 @@ class _Budget(NamedTuple):
 def _budget(settings: Settings, games: Games, d: int) -> _Budget:
     """Return the budget in both units: one of ``max_evals`` pays for all draws, or at most DRAWS_PER_EVAL of them."""
     per_player = EVALS_PER_PLAYER_WITH_TOL if settings.may_stop else EVALS_PER_PLAYER
-    n, limits = games.n_draws, []
+    n, limits = games.draws_per_value, []
     if settings.max_evals is not None or settings.max_predictions is None:
         evals = settings.max_evals if settings.max_evals is not None else per_player * d + 2
-        limits.append(evals * (n if settings.draws == "shared" else min(n, DRAWS_PER_EVAL)))
+        limits.append(evals * _predictions_per_eval(settings, games))
     if settings.max_predictions is not None:
         limits.append(settings.max_predictions)
     predictions = min(limits)
@@ -204,11 +204,16 @@ def _fits(settings: Settings, name: str, d: int) -> bool:
 def _least(settings: Settings, games: Games, method: AnyMethod, d: int) -> int:
     """Return the least budget of a method, in the unit in which the budget was given."""
     evals = least_budget(method, d, settings.generator())
-    predictions = (evals - 2) * games.n_draws + games.endpoint_draws
+    predictions = (evals - 2) * games.draws_per_value + games.endpoint_draws
     if settings.draws != "shared" and games.n_draws > 1 and can_own_draws(method):
         step = make_source(method, d, settings.generator()).step
         predictions = min(predictions, _least_predictions(games, d, step))
     if settings.max_predictions is not None:
         return predictions
-    per_eval = games.n_draws if settings.draws == "shared" else min(games.n_draws, DRAWS_PER_EVAL)
-    return max(2, -(-predictions // per_eval))
+    return max(2, -(-predictions // _predictions_per_eval(settings, games)))
+
+
+def _predictions_per_eval(settings: Settings, games: Games) -> int:
+    """Return how many single draws one of ``max_evals`` pays for."""
+    must_share = settings.draws == "shared" or games.n_draws == 1
+    return games.draws_per_value if must_share else min(games.n_draws, DRAWS_PER_EVAL)

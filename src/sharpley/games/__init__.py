@@ -3,6 +3,7 @@
 from sharpley.games.base import DrawFacts, Games
 from sharpley.games.callables import CallableGame, Game, as_games
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
+from sharpley.games.linked import LinkedGames
 from sharpley.games.marginal.background import Background
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground, RandomModelWarning
@@ -17,6 +18,7 @@ __all__ = [
     "Games",
     "Glove",
     "KnownBackground",
+    "LinkedGames",
     "MarginalGame",
     "RandomModelWarning",
     "TreeGame",

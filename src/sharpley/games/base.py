@@ -148,9 +148,14 @@ class Games(ABC):
         return None
 
     @property
+    def draws_per_value(self) -> int:
+        """Number of single draws that a mean over all draws costs."""
+        return self.n_draws
+
+    @property
     def endpoint_draws(self) -> int:
         """Number of single draws that the values of ∅ and N of one game cost."""
-        return 2 * self.n_draws
+        return 2 * self.draws_per_value
 
     def __call__(self, coalitions: ArrayLike) -> Floats:
         """Return the values of coalitions, as means over all draws.

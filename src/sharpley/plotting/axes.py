@@ -20,14 +20,14 @@ def require_matplotlib() -> None:
         raise ImportError("plots need matplotlib: pip install 'sharpley[plot]'") from error
 
 
-def new_axes(ax: Axes | None) -> Axes:
-    """Return ``ax``, or the axes of a new figure if it is None."""
+def new_axes(ax: Axes | None, *, height: float = 4.2) -> Axes:
+    """Return ``ax``, or the axes of a new figure of this height, in inches, if it is None."""
     if ax is not None:
         return ax
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(6.4, 4.2), layout="constrained").subplots()  # not pyplot, which has global state
+    return Figure(figsize=(6.4, height), layout="constrained").subplots()  # not pyplot, which has global state
 
 
 def save(ax: Axes, path: str | Path) -> None:

@@ -72,9 +72,10 @@ def explainers(function: Callable[[Any], Any], background: Any, budget: int) -> 
     masker = shap.maskers.Independent(background, max_samples=len(background))
     permutation = shap.PermutationExplainer(function, masker, seed=0)
     kernel = shap.KernelExplainer(function, background)
-    ours = sharpley.Explainer(function, background, method="antithetic", rng=0)
+    antithetic, gp = (sharpley.Explainer(function, background, method=name, rng=0) for name in ("antithetic", "gp"))
     return {
-        "sharpley": lambda rows: ours.estimate(rows, max_evals=budget),
+        "sharpley, antithetic": lambda rows: antithetic.estimate(rows, max_evals=budget),
+        "sharpley, gp": lambda rows: gp.estimate(rows, max_evals=budget),
         "shap Permutation": lambda rows: permutation(rows, max_evals=budget, silent=True),
         "shap Kernel": lambda rows: kernel.shap_values(rows, nsamples=budget, silent=True, l1_reg=False),
     }

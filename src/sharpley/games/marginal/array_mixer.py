@@ -141,8 +141,19 @@ def _differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
     if one.dtype.kind in "biuf" and one.dtype.itemsize <= 8:
         bits = f"u{one.dtype.itemsize}"
         return np.asarray(np.ascontiguousarray(one).view(bits) != np.ascontiguousarray(other).view(bits))
-    equal = (one == other) | ((one != one) & (other != other))
+    try:
+        equal = (one == other) | ((one != one) & (other != other))
+    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+        equal = np.frompyfunc(_is_same, 2, 1)(one, other)
     return np.asarray(~equal.astype(bool))
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two values are the same, or both the same kind of missing value."""
+    try:
+        return one is other or bool(one == other) or bool(one != one and other != other)
+    except TypeError:
+        return False
 
 
 class _Buffer:

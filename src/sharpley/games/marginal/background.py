@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_count, stacklevel_outside
 from sharpley._support.typing import RNG, Floats
+from sharpley.games.marginal.containers import check_readable
+from sharpley.games.marginal.shap_background import rows_and_weights
 
 MAX_ROWS = 2**20  # of the background; more are not predicted
 
@@ -150,9 +152,20 @@ def _gather(data: Any, positions: NDArray[np.int64]) -> Any:
 
 
 def as_background(background: Any, *, rng: RNG = None) -> Background:
-    """Return ``background`` if it is a Background, and otherwise a Background with these rows, or some of too many."""
+    """Return ``background`` if it is a Background, and otherwise a Background with these rows, or some of too many.
+
+    The summaries of ``shap.kmeans`` and shap's maskers with data have rows, and may have weights.
+    """
     if isinstance(background, Background):
         return background
+    check_readable("background", background)
+    if (of_shap := rows_and_weights(background)) is not None:
+        return Background(*of_shap)
+    if background is None or callable(background):
+        raise TypeError(
+            f"the background must be rows of data, got {background!r}; "
+            "pass training data, as in Explainer(model, X_train)"
+        )
     if isinstance(background, int | np.integer):
         raise TypeError(
             f"the background must be rows of data, got the number {background}; "

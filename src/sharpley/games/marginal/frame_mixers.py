@@ -107,9 +107,7 @@ class PandasMixer(PoolMixer):
         for name, mine, theirs in zip(rows.columns, rows.dtypes, background.dtypes, strict=True):
             numbers = pd.api.types.is_numeric_dtype(mine) and pd.api.types.is_numeric_dtype(theirs)
             if mine != theirs and not numbers:
-                raise TypeError(
-                    f"column {name!r} is {mine} in X but {theirs} in the background; convert them to the same dtype"
-                )
+                raise TypeError(f"column {name!r} {dtypes_differ(name, mine, theirs)}")
         self.n_rows, self.n_columns = rows.shape
         self.n_background = len(background)
         self.names = [str(c) for c in rows.columns]
@@ -134,15 +132,23 @@ class PandasMixer(PoolMixer):
         return [c.to_numpy(np.float64, na_value=np.nan) if is_number(c.dtype) else c.to_numpy() for c in columns]
 
     def _codes(self) -> list[NDArray[Any]]:
-        import pandas as pd
-
-        return [pd.factorize(self._pool[j])[0] for j in range(self.n_columns)]
+        return [_factorized(self._pool[j]) for j in range(self.n_columns)]
 
     def _take(self, positions: list[NDArray[np.int64]]) -> Any:
         import pandas as pd
 
         columns = {j: self._pool[j].array.take(position) for j, position in enumerate(positions)}
         return pd.DataFrame(columns).set_axis(self._columns, axis=1)
+
+
+def _factorized(column: Any) -> NDArray[Any]:
+    """Return codes of the values of a pandas column; those without a hash, such as lists, are compared as text."""
+    import pandas as pd
+
+    try:
+        return np.asarray(pd.factorize(column)[0])
+    except TypeError:
+        return np.asarray(pd.factorize(column.map(repr))[0])
 
 
 @final
@@ -184,6 +190,17 @@ class PolarsMixer(PoolMixer):
 
         columns = zip(self._pool.get_columns(), positions, strict=True)
         return pl.DataFrame([series.gather(position) for series, position in columns])
+
+
+def dtypes_differ(name: Any, mine: Any, theirs: Any) -> str:
+    """Say how the dtype of a pandas column of X differs from that of the background, and what to do."""
+    if not (hasattr(mine, "categories") and hasattr(theirs, "categories")):
+        return f"is {mine} in X but {theirs} in the background; convert them to the same dtype"
+    extra = [level for level in mine.categories if level not in theirs.categories]
+    missing = [level for level in theirs.categories if level not in mine.categories]
+    how = f"only X has {extra}, only the background has {missing}" if extra or missing else "their order differs"
+    remedy = f"use the same dtype, as in X[{name!r}] = X[{name!r}].astype(background[{name!r}].dtype)"
+    return f"is category in X and in the background, but with other categories: {how}; {remedy}"
 
 
 MIXERS: dict[str, Callable[[Any, Any], Mixer]] = {"pandas": pandas_mixer, "polars": PolarsMixer}

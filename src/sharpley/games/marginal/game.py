@@ -20,10 +20,12 @@ from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.base import DrawFacts, Evaluate, Games, checked_names
 from sharpley.games.marginal.background import as_background
+from sharpley.games.marginal.containers import as_table, column_names_of
 from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.mixers import make_mixer
 from sharpley.games.marginal.mixing import Mix
-from sharpley.games.marginal.model import ModelFunction, wants_to_write
+from sharpley.games.marginal.model import CallTime, ModelFunction, wants_to_write
+from sharpley.games.marginal.outputs import Output
 from sharpley.games.marginal.players import Players, make_players
 from sharpley.games.values import describe
 
@@ -44,19 +46,21 @@ class MarginalGame(Games):
     ----------
     model : callable, or object with ``predict_proba``, ``decision_function`` or ``predict``
         Maps rows to predictions, (n,) or (n, k) for k outputs. Of an object, the first of these methods that it has is
-        called.
+        called; models of torch, Keras, XGBoost and ONNX are called in their own way.
     background : Background, or (rows, columns) array, DataFrame or sparse matrix
         Rows that absent features take their values from.
     rows : (n_rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-        Rows to explain, of the same type as the background.
+        Rows to explain, usually of the same type as the background; a single row may have one dimension.
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, by its name.
     batch_size : int, optional
         Maximum number of rows in one model call. By default up to 32,768, fewer with many columns.
-    n_outputs : int, optional
-        Number of outputs that the model must have. By default, that of its first call.
     names : sequence of d str, optional
         Names of the players. By default, those of the columns and groups.
+    output : str, int, or list of these, optional
+        Outputs to explain, by name or position, or "all". By default all, but for a binary classifier its second class.
+    output_names : sequence of str, optional
+        Names of all outputs. By default, those that the model has: classes, or columns of a frame that it returns.
     known : KnownBackground, optional
         What is known of this background from other games with the same model.
 
@@ -87,22 +91,30 @@ class MarginalGame(Games):
         *,
         groups: Mapping[str, Any] | None = None,
         batch_size: int | None = None,
-        n_outputs: int | None = None,
         names: Sequence[str] | None = None,
+        output: Output | None = None,
+        output_names: Sequence[str] | None = None,
         known: KnownBackground | None = None,
     ) -> None:
         self._known = KnownBackground() if known is None else known
-        self._model = ModelFunction(model, n_outputs)
+        self._model = ModelFunction(model, output, output_names)
         chosen = as_background(background)
-        self._mixer = make_mixer(rows, chosen.rows)
+        self.rows = as_table(rows, chosen.rows)
+        self._mixer = make_mixer(self.rows, chosen.rows)
         if self._mixer.n_rows == 0:
             raise ValueError("X must have at least one row, got none")
         self.draw_weights = self._weights = chosen.weights_of(self._mixer.n_background)
-        self.players: Players = make_players(self._mixer.n_columns, self._mixer.names, groups)
+        column_names = self._mixer.names or column_names_of(rows)
+        self.players: Players = make_players(self._mixer.n_columns, column_names, groups)
         self.player_names = self.players.names if names is None else checked_names(names, self.players.d)
         self.d, self.n_rows, self.n_draws = self.players.d, self._mixer.n_rows, self._mixer.n_background
         self.draws_per_call = default_batch_size(self._mixer.n_columns) if batch_size is None else batch_size
         self.draws_per_call = check_count("batch_size", self.draws_per_call, minimum=1)
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """Names of the outputs that are explained; None if they have none, or not before the first evaluation."""
+        return self._model.output_names
 
     def varying(self) -> Coalitions:
         """Return which players can matter in which rows, (n_rows, d): those that differ from any background row."""
@@ -121,6 +133,15 @@ class MarginalGame(Games):
     def endpoint_draws(self) -> int:
         """Number of predictions that the values of ∅ and N of one row cost."""
         return self.n_draws + 1
+
+    @property
+    def model_time(self) -> CallTime:
+        """How often the model was called in this process, and how long it took."""
+        return self._model.time
+
+    def predict_background(self) -> None:
+        """Predict all background rows, unless this has been done; games with the same ``known`` share the result."""
+        self._empty()
 
     def _empty(self) -> Floats:
         """Return the predictions for all background rows, (n_draws, k)."""

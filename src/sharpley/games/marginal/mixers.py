@@ -13,14 +13,10 @@ from sharpley.games.marginal.mixing import Mixer, is_from, is_sparse
 
 
 def make_mixer(rows: Any, background: Any) -> Mixer:
-    """Return the mixer for a type of container; both arguments must have the same type and the same columns."""
+    """Return the mixer for a type of container; ``containers.as_table`` gives both arguments the same type."""
     for module in ("pandas", "polars"):
-        frames = [is_from(module, data, "DataFrame") for data in (rows, background)]
-        if all(frames):
+        if is_from(module, background, "DataFrame"):
             return _frame_mixer(module, rows, background)
-        if any(frames):
-            mine, theirs = type(rows).__name__, type(background).__name__
-            raise TypeError(f"X and the background must be of the same type, got {mine} and {theirs}; convert one")
     named = (("X", rows), ("background", background))
     return ArrayMixer(*(data if is_sparse(data) else _as_matrix(name, data) for name, data in named))
 
@@ -44,7 +40,7 @@ def check_same_columns(names: list[Any], expected: list[Any]) -> None:
 def _as_matrix(name: str, data: Any) -> NDArray[Any]:
     array = np.asarray(data)
     if array.ndim != 2:
-        raise ValueError(f"{name} must have shape (rows, columns), got shape {array.shape}; for one row, use X[[0]]")
+        raise ValueError(f"{name} must have shape (rows, columns), got shape {array.shape}")
     if array.dtype.kind == "U" and not isinstance(data, np.ndarray) and not _all_text(data):
         raise TypeError(f"{name} mixes text and numbers, which an array would convert to text; use a DataFrame")
     return array

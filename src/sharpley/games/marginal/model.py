@@ -1,14 +1,39 @@
-"""Calls of a model: which of its methods is called, and what it must return."""
+"""Calls of a model: which of its methods is called, what it must return, and which of its outputs are explained."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
 from typing import Any, final
 
-from sharpley._support.typing import Floats
-from sharpley.games.values import as_numbers
+import numpy as np
+from numpy.typing import NDArray
 
-METHOD_ORDER = ("predict_proba", "decision_function", "predict")
+from sharpley._support.typing import Floats
+from sharpley.games.marginal.calls import find_call
+from sharpley.games.marginal.outputs import Output, as_outputs, positions_of
+
+
+@dataclass
+class CallTime:
+    """How often a model was called in this process, and how long it took."""
+
+    calls: int = 0
+    seconds: float = 0.0
+
+    @contextmanager
+    def measure(self) -> Iterator[None]:
+        """Count the block as a call."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.calls += 1
+            self.seconds += perf_counter() - start
 
 
 @final
@@ -17,11 +42,13 @@ class ModelFunction:
 
     Parameters
     ----------
-    model : callable, or object with one of the methods in ``METHOD_ORDER``
-        The first of these methods that the object has is called; if it has none, the object itself.
-    n_outputs : int, optional
-        Number of outputs that the model must return. By default, one for each class of a classifier, or that of the
-        first call.
+    model : callable, or model of a known library
+        ``calls.find_call`` says what is called.
+    output : str, int, sequence of these, or None
+        The outputs that are returned, by name or position. By default all, and of a binary classifier that of its
+        second class.
+    output_names : sequence of str, optional
+        Names of all outputs of the model. By default, those that it is known to have.
 
     Attributes
     ----------
@@ -29,44 +56,78 @@ class ModelFunction:
         The function or method that is called.
     name : str
         Its name.
-    output_names : list of str or None
-        The classes of a classifier.
+    time : CallTime
+        How often it was called, and how long it took.
     """
 
-    def __init__(self, model: Any, n_outputs: int | None = None) -> None:
-        self.call, self.name = _find(model)
-        classes = getattr(model, "classes_", None) if self.name == "predict_proba" else None
-        self.output_names = None if classes is None else [str(c) for c in classes]
-        self._n_outputs = len(self.output_names) if n_outputs is None and self.output_names else n_outputs
+    def __init__(self, model: Any, output: Output | None = None, output_names: Sequence[str] | None = None) -> None:
+        self.time = CallTime()
+        found = find_call(model)
+        self.call, self.name, self._positive = found.function, found.name, found.positive
+        names = found.output_names if output_names is None else output_names
+        self._names = None if names is None else [str(name) for name in names]
+        self._n_outputs = None if self._names is None else len(self._names)
+        self._is_default = output is None
+        self._output = self._positive if output is None else output
+        self._positions: NDArray[np.int64] | None = None
+        if self._output is not None and self._names is not None:
+            self._positions = positions_of(self._output, self._names, len(self._names))
+
+    @property
+    def output_names(self) -> list[str] | None:
+        """Names of the outputs that are returned; None if they have none, or not before the first call."""
+        if self._names is None or self._positions is None:
+            return self._names
+        return [self._names[position] for position in self._positions]
+
+    def announce(self) -> None:
+        """Say, once in a process, that only the positive class of a binary classifier is explained."""
+        if self._is_default and self._positive is not None and self._names is not None:
+            positive, other = self._names[self._positive], self._names[1 - self._positive]
+            say_once(
+                f"explaining {self.name} of the class {positive!r}; "
+                f"output={other!r} selects the other class, and output='all' both"
+            )
 
     def __call__(self, rows: Any, n: int, describe_rows: Callable[[], str]) -> Floats:
-        """Call the model on n rows and return its predictions, (n, k) float.
+        """Call the model on n rows and return the chosen outputs, (n, k) float.
 
         ``describe_rows`` returns a description of the rows for error messages.
         """
-        try:
-            raw = self.call(rows)
-        except Exception as error:
-            error.add_note(f"sharpley: raised by {self.name} on {n} rows: {describe_rows()}")
-            raise
-        output = as_numbers(raw, n, self.name, "rows")
+        with note_rows(self.name, n, describe_rows), self.time.measure():
+            output, names = as_outputs(self.call(rows), n, self.name)
+        k = output.shape[1]
         if self._n_outputs is None:
-            self._n_outputs = output.shape[1]
-        if output.shape[1] != self._n_outputs:
-            raise ValueError(
-                f"{self.name} returned {output.shape[1]} outputs for {describe_rows()}, expected {self._n_outputs}"
-            )
-        return output
+            self._n_outputs = k
+            self._names = names
+        if k != self._n_outputs:
+            raise ValueError(f"{self.name} returned {k} outputs for {describe_rows()}, expected {self._n_outputs}")
+        if self._output is None:
+            return output
+        if self._positions is None:
+            self._positions = positions_of(self._output, self._names, k)
+        return output[:, self._positions]
 
 
-def _find(model: Any) -> tuple[Callable[[Any], Any], str]:
-    for name in METHOD_ORDER:
-        method = getattr(model, name, None)
-        if callable(method):
-            return method, name
-    if callable(model):
-        return model, str(getattr(model, "__name__", type(model).__name__))
-    raise TypeError(f"model must be callable or have one of the methods {', '.join(METHOD_ORDER)}; got {model!r}")
+@contextmanager
+def note_rows(name: str, n: int, describe_rows: Callable[[], str]) -> Iterator[None]:
+    """Add a note to any exception of a model: for how many and which rows it was called.
+
+    The panics of libraries that are written in Rust, such as polars, are not of the class ``Exception``.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        error.add_note(f"sharpley: raised by {name} on {n} rows: {describe_rows()}")
+        raise
+
+
+@cache
+def say_once(text: str) -> None:
+    """Tell users something that they need to know once; ``logging.getLogger("sharpley")`` is where to silence it."""
+    logging.getLogger("sharpley").warning("sharpley: %s", text)
 
 
 def wants_to_write(error: BaseException) -> bool:

@@ -19,8 +19,10 @@ class Players:
 
     of_column: NDArray[np.int64]
     """The player of each column, (columns,)."""
-    names: list[str] | None
-    """Names of the players; None if the columns have no names and there are no groups."""
+    names: list[str]
+    """Names of the players: of groups, and of columns, which are "Feature 0", … if they have none."""
+    column_names: list[str]
+    """Names of the columns."""
 
     @cached_property
     def d(self) -> int:
@@ -48,11 +50,11 @@ def make_players(n_columns: int, names: list[str] | None, groups: Mapping[str, A
     """Check groups of columns and return the players; each column outside all groups is a separate player."""
     if n_columns == 0:
         raise ValueError("X must have at least one column, got none")
+    labels = list(names) if names is not None else [f"Feature {j}" for j in range(n_columns)]
     if not groups:
-        return Players(np.arange(n_columns), names)
+        return Players(np.arange(n_columns), labels, labels)
     if not isinstance(groups, Mapping):
         raise TypeError(f"groups must be a mapping such as {{'colour': ['red', 'green']}}, got {groups!r}")
-    labels = list(names) if names is not None else [f"x{j}" for j in range(n_columns)]
     group_of = _group_of_columns(groups, labels, named=names is not None)
     if clash := {labels[c] for c in range(n_columns) if c not in group_of} & set(group_of.values()):
         raise ValueError(f"groups must not have the names of columns outside them: {sorted(clash)}; rename the groups")
@@ -60,7 +62,7 @@ def make_players(n_columns: int, names: list[str] | None, groups: Mapping[str, A
     keys: list[str | int] = [group_of.get(column, column) for column in range(n_columns)]
     players = list(dict.fromkeys(keys))
     of_column = np.array([players.index(key) for key in keys])
-    return Players(of_column, [labels[key] if isinstance(key, int) else key for key in players])
+    return Players(of_column, [labels[key] if isinstance(key, int) else key for key in players], labels)
 
 
 def _group_of_columns(groups: Mapping[str, Any], labels: list[str], *, named: bool) -> dict[int, str]:

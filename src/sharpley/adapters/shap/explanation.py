@@ -1,0 +1,61 @@
+"""Conversion of estimates to ``shap.Explanation``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sharpley.adapters.shap.display import columns_of, numbers_for, shown_values
+from sharpley.games.marginal.players import Players
+from sharpley.result import ShapleyEstimate
+
+if TYPE_CHECKING:
+    import shap
+
+
+def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> shap.Explanation:
+    """Convert an estimate for rows to a shap Explanation.
+
+    shap colours points by ``data`` and prints ``display_data``. So ``data`` contains only numbers: categories and
+    strings become codes, a group of one-hot columns the number of the column that is set, and other groups are numbered
+    in the order of their values. ``display_data`` contains the original values, and labels for groups.
+
+    Parameters
+    ----------
+    estimate : ShapleyEstimate
+        With values (rows, d), or (rows, d, outputs).
+    rows : (rows, columns) array, DataFrame or sparse matrix
+        The rows that were explained.
+    players : Players
+        The assignment of columns to players.
+
+    Returns
+    -------
+    shap.Explanation
+        Its ``instance_names`` are the index of a frame, its ``compute_time`` and ``n_predictions`` the estimate's.
+    """
+    import shap
+
+    columns = columns_of(rows)
+    lower, upper = estimate.interval()
+    explanation = shap.Explanation(
+        values=estimate.values,
+        base_values=estimate.base_values,
+        data=numbers_for(columns, players),
+        display_data=shown_values(columns, players),
+        instance_names=None if estimate.row_labels is None else [str(label) for label in estimate.row_labels],
+        feature_names=estimate.names,
+        output_names=_output_names(estimate),
+        error_std=estimate.standard_errors,
+        lower_bounds=lower,
+        upper_bounds=upper,
+        compute_time=estimate.compute_time,
+    )
+    explanation.n_predictions = estimate.n_predictions
+    return explanation
+
+
+def _output_names(estimate: ShapleyEstimate) -> list[str] | str | None:
+    """Return the names of all outputs, or that of the only one."""
+    if estimate.output_names is None or estimate.values.ndim == 3:
+        return estimate.output_names
+    return estimate.output_names[0]

@@ -1,0 +1,153 @@
+"""How the models of various libraries are called, and what their outputs are called.
+
+Most models are functions of rows, or objects with one of the methods in ``METHOD_ORDER``. The models of some libraries
+want their input in a type of their own; these are recognised here, without importing their libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sharpley.games.marginal.mixing import is_from
+
+METHOD_ORDER = ("predict_proba", "decision_function", "predict")
+KERAS_BATCH = 4096  # Keras itself would take 32 rows at a time, which is slow for so many rows
+ONNX_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_,
+    "tensor(string)": np.object_,
+}
+
+
+class Call(NamedTuple):
+    """The function that is called on rows, and what is known of its outputs."""
+
+    function: Callable[[Any], Any]
+    """Maps rows to the model's raw output."""
+    name: str
+    """Name of the function or method, for messages."""
+    output_names: list[str] | None = None
+    """Names of the outputs; None if they are not known before the first call."""
+    positive: int | None = None
+    """Position of the positive class of a binary classifier that has an output for each class."""
+
+
+def find_call(model: Any) -> Call:
+    """Return the function to call for a model: that of its library, its first method in ``METHOD_ORDER``, or itself."""
+    if isinstance(model, type) and hasattr(model, "predict"):
+        raise TypeError(
+            f"model is the class {model.__name__}; pass a fitted object, as in {model.__name__}().fit(X, y)"
+        )
+    for module, kind, make in LIBRARIES:
+        if is_from(module, model, kind):
+            return make(model)
+    for name in METHOD_ORDER:
+        method = getattr(model, name, None)
+        if callable(method):
+            names = _class_names(model, name)
+            binary = name == "predict_proba" and names is not None and len(names) == 2
+            return Call(method, name, names, positive=1 if binary else None)
+    if callable(model):
+        name = str(getattr(model, "__name__", type(model).__name__))
+        return Call(model, name, _class_names(getattr(model, "__self__", None), name))
+    got = f"a {type(model).__name__} of data; the model comes first" if hasattr(model, "shape") else repr(model)
+    raise TypeError(f"model must be callable or have one of the methods {', '.join(METHOD_ORDER)}; got {got}")
+
+
+def _class_names(model: Any, method: str) -> list[str] | None:
+    """Return the names of a classifier's outputs, from its ``classes_``; several classifiers in one are numbered."""
+    classes = getattr(model, "classes_", None)
+    if method not in ("predict_proba", "decision_function") or classes is None or len(classes) == 0:
+        return None
+    if isinstance(classes, list) and all(isinstance(each, np.ndarray) for each in classes):
+        return [f"{number}: {label}" for number, each in enumerate(classes) for label in each]
+    names = [str(label) for label in classes]
+    if method == "predict_proba":
+        return names
+    if len(names) == 2:
+        return names[1:]  # a single score, which is large for the second class
+    one_for_each = getattr(model, "decision_function_shape", "ovr") != "ovo"  # otherwise one for each pair of classes
+    return names if one_for_each else None
+
+
+def _torch_call(module: Any) -> Call:
+    """Call a torch module on a tensor of the type and on the device of its weights, without gradients or dropout."""
+    import torch
+
+    def predict(rows: Any) -> Any:
+        weights = next(module.parameters(), torch.empty(0))
+        tensor = torch.tensor(_dense(rows), dtype=weights.dtype, device=weights.device)
+        was_training = module.training
+        module.eval()
+        try:
+            with torch.no_grad():
+                return module(tensor)
+        finally:
+            module.train(was_training)
+
+    return Call(predict, type(module).__name__)
+
+
+def _keras_call(model: Any) -> Call:
+    """Call ``predict`` of a Keras model, without its progress bar."""
+
+    def predict(rows: Any) -> Any:
+        return model.predict(_dense(rows), batch_size=KERAS_BATCH, verbose=0)
+
+    return Call(predict, "predict")
+
+
+def _xgboost_call(booster: Any) -> Call:
+    """Call ``predict`` of an XGBoost Booster on a DMatrix."""
+    import xgboost
+
+    def predict(rows: Any) -> Any:
+        names = None if hasattr(rows, "columns") else booster.feature_names
+        return booster.predict(xgboost.DMatrix(rows, feature_names=names, enable_categorical=True))
+
+    return Call(predict, "predict")
+
+
+def _onnx_call(session: Any) -> Call:
+    """Call ``run`` of an ONNX session, whose inputs are one table or single columns."""
+    inputs, outputs = session.get_inputs(), [output.name for output in session.get_outputs()]
+    # A classifier's outputs are labels and probabilities; a regressor has a single one.
+    chosen = next((name for name in outputs if "prob" in name.lower()), outputs[-1])
+
+    def predict(rows: Any) -> Any:
+        return session.run([chosen], _onnx_feeds(inputs, rows))[0]
+
+    return Call(predict, "run")
+
+
+def _onnx_feeds(inputs: Sequence[Any], rows: Any) -> dict[str, Any]:
+    """Return the inputs of an ONNX session by name: the whole table, or (n, 1) for each column."""
+    kinds = {each.name: ONNX_TYPES.get(each.type, np.float32) for each in inputs}
+    if len(kinds) == 1:
+        return {name: _dense(rows).astype(kind) for name, kind in kinds.items()}
+    if hasattr(rows, "columns"):
+        return {name: np.asarray(rows[name]).astype(kind)[:, None] for name, kind in kinds.items()}
+    return {name: rows[:, [j]].astype(kind) for j, (name, kind) in enumerate(kinds.items())}
+
+
+def _dense(rows: Any) -> Any:
+    """Return rows as an array."""
+    if hasattr(rows, "to_numpy"):
+        return rows.to_numpy()
+    return rows.toarray() if hasattr(rows, "toarray") else rows
+
+
+LIBRARIES: tuple[tuple[str, str, Callable[[Any], Call]], ...] = (
+    ("torch.nn", "Module", _torch_call),
+    ("keras", "Model", _keras_call),
+    ("xgboost", "Booster", _xgboost_call),
+    ("onnxruntime", "InferenceSession", _onnx_call),
+)
+"""Module, class and call of the models that are not called like scikit-learn's."""

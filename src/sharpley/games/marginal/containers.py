@@ -1,0 +1,116 @@
+"""Rows as people have them: one row, or a table of another type than the background's.
+
+The background decides what the model receives. Rows that are given as an array are put into a frame with the
+background's columns and dtypes, and a frame beside a background array becomes an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sharpley.games.marginal.mixing import is_from, is_sparse
+
+UNREADABLE = (
+    ("pyarrow", "Table", "convert it to what the model takes: {name}.to_pandas(), or polars.from_arrow({name})"),
+    ("polars", "LazyFrame", "call {name}.collect()"),
+    ("dask.dataframe", "DataFrame", "call {name}.compute()"),
+    ("xgboost", "DMatrix", "pass the table that it was made of"),
+)
+"""Tables that are not read, and what to call instead."""
+
+
+def check_readable(name: str, data: Any) -> None:
+    """Raise an error that says what to call if ``data`` is a table that is not read."""
+    for module, kind, remedy in UNREADABLE:
+        if is_from(module, data, kind):
+            raise TypeError(f"{name} is a {module} {kind}, which is not read; {remedy.format(name=name)}")
+
+
+def is_one_row(rows: Any) -> bool:
+    """Return whether ``rows`` is a single row: a Series, a mapping, a 1-d array, or a list of values."""
+    if is_from("pandas", rows, "Series") or isinstance(rows, Mapping):
+        return True
+    return not _is_frame(rows) and not is_sparse(rows) and np.ndim(rows) == 1
+
+
+def as_table(rows: Any, background: Any) -> Any:
+    """Return rows as a table of the type of the background, with its columns; tables of that type are unchanged."""
+    check_readable("X", rows)
+    check_readable("background", background)
+    if is_one_row(rows):
+        rows = _one_row(rows, background)
+    if is_from("pandas", background, "DataFrame"):
+        return rows if is_from("pandas", rows, "DataFrame") else _pandas_like(background, rows)
+    if is_from("polars", background, "DataFrame"):
+        return rows if is_from("polars", rows, "DataFrame") else _polars_like(background, rows)
+    if not _is_frame(rows):
+        return rows
+    if is_sparse(background):
+        raise TypeError("X is a DataFrame, but the background is a sparse matrix; convert one to the type of the other")
+    return rows.to_numpy()
+
+
+def _is_frame(data: Any) -> bool:
+    return is_from("pandas", data, "DataFrame") or is_from("polars", data, "DataFrame")
+
+
+def _one_row(row: Any, background: Any) -> Any:
+    """Return one row as a table of one row: an array, or a list of values if there is a frame to put them into."""
+    names = getattr(row, "index", None) if is_from("pandas", row, "Series") else None
+    values = list(row.values()) if isinstance(row, Mapping) else list(row)
+    labels = list(row) if isinstance(row, Mapping) else None if names is None else list(names)
+    if not _is_frame(background):
+        return np.asarray(values)[None]
+    if labels is not None:
+        columns = list(background.columns)
+        if set(labels) != set(columns) or len(labels) != len(columns):
+            missing = [name for name in columns if name not in labels]
+            extra = [name for name in labels if name not in columns]
+            raise ValueError(f"X is one row with other columns than the background: missing {missing}, extra {extra}")
+        values = [values[labels.index(name)] for name in columns]
+    label = getattr(row, "name", None)
+    return _frame_like(background, [values], None if label is None else [label])
+
+
+def _pandas_like(background: Any, rows: Any) -> Any:
+    if is_from("polars", rows, "DataFrame"):
+        return rows.to_pandas()
+    return _frame_like(background, rows.toarray() if is_sparse(rows) else np.asarray(rows))
+
+
+def _polars_like(background: Any, rows: Any) -> Any:
+    if is_from("pandas", rows, "DataFrame"):
+        raise TypeError("X is a pandas DataFrame, but the background is a polars DataFrame; use polars.from_pandas(X)")
+    return _frame_like(background, rows.toarray() if is_sparse(rows) else np.asarray(rows))
+
+
+def _frame_like(background: Any, values: Any, index: list[Any] | None = None) -> Any:
+    """Return values (rows, columns) as a frame with the columns and dtypes of the background."""
+    width = len(values[0]) if len(values) else background.shape[1]
+    if np.ndim(values[0] if len(values) else []) != 1 or width != background.shape[1]:
+        raise ValueError(f"X has {width} columns, but the background has {background.shape[1]}")
+    try:
+        if is_from("polars", background, "DataFrame"):
+            return type(background)([list(row) for row in values], schema=background.schema, orient="row", strict=False)
+        frame = type(background)(values, columns=background.columns, index=index)
+        return frame.astype(background.dtypes.to_dict()) if background.columns.is_unique else frame
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"X does not fit the columns of the background, {list(background.columns)}: {error}; "
+            "pass a frame with the same columns and dtypes"
+        ) from error
+
+
+def column_names_of(rows: Any) -> list[str] | None:
+    """Return the names of the columns of a frame, or of the values of a Series or mapping; None for what has none."""
+    if is_from("pandas", rows, "Series"):
+        return [str(name) for name in rows.index]
+    return [str(name) for name in rows.columns] if _is_frame(rows) else None
+
+
+def row_labels_of(rows: Any) -> list[Any] | None:
+    """Return the index of a pandas frame; None for tables without one."""
+    return list(rows.index) if is_from("pandas", rows, "DataFrame") else None

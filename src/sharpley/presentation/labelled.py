@@ -1,0 +1,58 @@
+"""Values with errors and labels, in one shape, from which every form of presentation is made."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.typing import Floats
+
+
+class Labelled(NamedTuple):
+    """The numbers of a result, with all axes, and the labels of these."""
+
+    values: Floats
+    """(rows, d, k)."""
+    standard_errors: Floats
+    """(rows, d, k)."""
+    lower: Floats
+    """Lower confidence limits, (rows, d, k)."""
+    upper: Floats
+    """Upper confidence limits, (rows, d, k)."""
+    base_values: Floats
+    """(rows, k)."""
+    rows: list[Any]
+    """Labels of the rows."""
+    players: list[str]
+    """Names of the players."""
+    outputs: list[str]
+    """Names of the outputs."""
+    has_rows: bool
+    """Whether the result has an axis of rows."""
+    has_outputs: bool
+    """Whether the result has an axis of outputs."""
+    heading: str
+    """One line on the whole result."""
+
+    def block_title(self, row: int, output: int) -> str:
+        """Return a title for the values of one row and output, such as "row 3, setosa"."""
+        parts = [f"row {self.rows[row]}"] if self.has_rows else []
+        parts += [self.outputs[output]] if self.has_outputs else []
+        return ", ".join(parts)
+
+    def by_size(self, row: int, output: int, most: int) -> NDArray[np.int64]:
+        """Return the players with the largest values of one row and output, the largest first, at most ``most``."""
+        return np.argsort(-np.abs(self.values[row, :, output]), kind="stable")[:most]
+
+
+def heading(d: int, method: str, n_evals: Any, converged: Any) -> str:
+    """Return one line on a whole result; ``n_evals`` and ``converged`` are single numbers without an axis of rows."""
+    most, missed = int(np.max(n_evals, initial=0)), int(np.sum(~np.atleast_1d(converged)))
+    if np.ndim(n_evals) == 0:
+        warning = "; the tolerance was not met" if missed else ""
+        return f"Shapley values of {d} players by {method}, from {most} evaluations{warning}"
+    warning = f"; {missed} rows did not meet the tolerance" if missed else ""
+    of_rows = f"{len(n_evals)} rows and {d} players"
+    return f"Shapley values of {of_rows} by {method}, from up to {most} evaluations for each row{warning}"

@@ -1,0 +1,101 @@
+"""Results in Parquet files: a table that every tool reads, with all that is needed to get the same result back.
+
+The table has one line for each row, output and player. What belongs to the whole result is JSON in the metadata of the
+file, so that nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sharpley._support.atomic import replacing
+
+KEY = b"sharpley"
+VERSION = 1
+OF_VALUES = ("values", "standard_errors", "degrees_of_freedom")
+OF_ROWS = ("n_evals", "converged", "n_predictions", "row_labels")
+WHOLE = ("method", "names", "output_names", "compute_time")
+
+
+def write(path: str | Path, result: dict[str, Any], shape: tuple[int, int, int]) -> None:
+    """Write the fields of a result to a file that appears only when it is complete; ``shape`` is (rows, d, outputs)."""
+    pa, pq = _pyarrow()
+    about = {name: result[name] for name in WHOLE}
+    about |= {"version": VERSION, "shape": shape}
+    about |= {f"{name}_shape": np.shape(result[name]) for name in ("values", "base_values", "n_evals", "n_predictions")}
+    table = pa.table({name: _array(pa, values) for name, values in _columns(result, shape).items()})
+    with replacing(Path(path)) as stream:
+        pq.write_table(table.replace_schema_metadata({KEY: json.dumps(about).encode()}), stream)
+
+
+def _columns(result: dict[str, Any], shape: tuple[int, int, int]) -> dict[str, Any]:
+    """Return the columns of the table, one line for each row, output and player."""
+    n, d, k = shape
+    row, output, player = (at.reshape(-1) for at in np.meshgrid(*(range(m) for m in (n, k, d)), indexing="ij"))
+    columns: dict[str, Any] = {
+        "row": row,
+        "output": _taken(result["output_names"] or range(k), output),
+        "feature": _taken(result["names"] or range(d), player),
+    }
+    for name in OF_VALUES:
+        columns[name] = np.moveaxis(np.asarray(result[name]).reshape(shape), 2, 1).reshape(-1)
+    columns["base_values"] = np.repeat(np.asarray(result["base_values"]).reshape(-1), d)
+    for name in OF_ROWS:
+        if result[name] is not None:
+            each = result[name] if isinstance(result[name], list) else np.atleast_1d(result[name]).tolist()
+            columns[name] = _taken(each * n if len(each) < n else each, row)
+    return columns
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """Return the fields of the result in a file that ``write`` wrote."""
+    _, pq = _pyarrow()
+    table = pq.read_table(Path(path))
+    raw = (table.schema.metadata or {}).get(KEY)
+    if raw is None:
+        raise ValueError(f"{path} is a Parquet file, but not a result of sharpley; estimate.save(path) writes one")
+    about = json.loads(raw)
+    if about["version"] != VERSION:
+        raise ValueError(f"{path} was written by another version of sharpley; its table can be read with pandas")
+    n, d, k = about["shape"]
+    whole = tuple(about["values_shape"])
+    by_player = {name: table.column(name).to_numpy().reshape(n, k, d) for name in (*OF_VALUES, "base_values")}
+    result = {name: np.moveaxis(by_player[name], 1, 2).reshape(whole).copy() for name in OF_VALUES}
+    result["base_values"] = by_player["base_values"][:, :, 0].reshape(about["base_values_shape"]).copy()[()]
+    result["row_labels"] = _each_row(table, "row_labels", k * d)
+    for name, kind in (("n_evals", int), ("n_predictions", int), ("converged", bool)):
+        each = _each_row(table, name, k * d)
+        is_single = each is not None and not about.get(f"{name}_shape", about["n_evals_shape"])
+        result[name] = None if each is None else kind(each[0]) if is_single else np.array(each)
+    return result | {name: about[name] for name in WHOLE}
+
+
+def _each_row(table: Any, name: str, step: int) -> list[Any] | None:
+    """Return a column that is the same in all lines of a row, once for each row."""
+    return table.column(name).to_pylist()[::step] if name in table.column_names else None
+
+
+def _taken(labels: Any, positions: Any) -> list[Any]:
+    each = list(labels)
+    return [each[position] for position in positions]
+
+
+def _array(pa: Any, values: Any) -> Any:
+    """Return a column; labels of types that do not fit together become strings."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([str(value) for value in values])
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install 'sharpley[files]'") from error
+    return pa, pq
