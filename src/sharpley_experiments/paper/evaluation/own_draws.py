@@ -37,7 +37,7 @@ SERIES = tuple(SAMPLERS)
 OWN, SHARED = "own", "shared"
 POPULATION_FACTOR = 20  # rows of the population for each of the rows that are shared
 MULTIPLES = (2, 5, 10, 20, 50)
-ORDERINGS_PER_MULTIPLE = 20  # budgets end where the other figures do: at so many of their orderings for each multiple
+ORDERINGS_PER_MULTIPLE = 50  # of the other figures: a budget of 20 d stands for their 1,000 orderings
 TITLE = "Beyond the paper: orderings with background rows of their own"
 
 
