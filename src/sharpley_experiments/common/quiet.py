@@ -1,4 +1,4 @@
-"""Estimates without a progress bar, and without the warning that they take longer than the game, which is known."""
+"""Estimates without a progress bar, and without warnings that they take long, which is known."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from sharpley.engine.methods import AnyMethod
 
 @contextmanager
 def without_time_warnings() -> Iterator[None]:
-    """Do not warn of estimators that take longer than the model."""
+    """Do not warn of long runs, or of estimators that take longer than the model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sharpley.EstimatorTimeWarning)
+        warnings.simplefilter("ignore", sharpley.LongRunWarning)
         yield
 
 
