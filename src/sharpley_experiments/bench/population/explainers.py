@@ -2,8 +2,8 @@
 
 Every line of the benchmark is a way to explain rows. Those with 100 or 1,000 background rows draw these at random from
 the population, others for every seed; k-means summarises the population by centres with weights. shap's KernelExplainer
-is called without its default regularisation, which would keep 10 features only. Nobody may spend more than the budget:
-the number of coalitions is the budget divided by the number of background rows.
+is called without its default regularisation, which would keep 10 features only. The number of coalitions is the budget
+divided by the number of background rows; shap's PermutationExplainer nevertheless spends more at the smallest budgets.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sharpley_experiments.bench.population.draw import draw_all, draw_opening
+from sharpley_experiments.bench.population.draw import KINDS, draw_all, draw_opening
 from sharpley_experiments.bench.population.explainers import FLOOR, OURS, OURS_ON_FEW
 from sharpley_experiments.bench.report import MAX_REFERENCE_SHARE, error_table, seconds_table
 
@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 DPI = 175
-SECONDS_AT = (20,)
+DEFAULT_MULTIPLE = 20
+"""The default budget of an explanation, as a multiple of the number of players."""
+OPENING_PEERS = ("shap Permutation, 100 rows", "shap Kernel, 100 rows", "shapiq Tabular, 100 rows")
 SHARED_COLUMNS = ("game", "d", "population")
 
 
 def write(lines: DataFrame, out: Path, note: str) -> list[Path]:
     """Write the lines as CSV, the tables as Markdown and two figures; return the paths."""
+    import pandas as pd
+
     out.mkdir(parents=True, exist_ok=True)
     table, page = out / "population.csv", out / "population.md"
     lines.to_csv(table, index=False, float_format="%.4g", lineterminator="\n")
+    lines = pd.read_csv(table)  # rounded, so that the tables follow from the file
     page.write_text(markdown(lines, note), encoding="utf-8")
     paths = [table, page]
     for name, draw in (("population.png", draw_opening), ("population_all.png", draw_all)):
@@ -39,7 +44,7 @@ def markdown(lines: DataFrame, note: str) -> str:
         of_budget = lines[lines["multiple"] == multiple]
         shown = _in_order(of_budget, floor[floor["game"].isin(of_budget["game"])])
         parts += [f"### ({multiple} d + 2) · 100 predictions\n", error_table(shown)]
-    parts += ["### Seconds per row, without the time of the model\n", seconds_table(lines, SECONDS_AT)]
+    parts += ["### Seconds per row, without the time of the model\n", seconds_table(lines, (DEFAULT_MULTIPLE,))]
     parts += ["### Predictions per row\n", spent_table(lines)]
     return "\n".join(parts)
 
@@ -70,6 +75,23 @@ def headline_table(lines: DataFrame) -> str:
             f"| {best['method']} | {best['error']:.1e} | {mine['error']:.1e} | {_ratio(floor, mine)} "
             f"| {_ratio(best, mine)}{', at the reference’s own error' if at_reference else ''} |"
         )
+    return "\n".join(text) + "\n"
+
+
+def opening_table(lines: DataFrame) -> str:
+    """Errors of a few ways to explain, for the README: at the default budget, or the largest below it."""
+    text = [
+        "| model | d | budget | " + " | ".join(OPENING_PEERS) + " | exact values for 100 rows | sharpley, all rows |",
+        "|---|--:|--:|" + "--:|" * (len(OPENING_PEERS) + 2),
+    ]
+    cells = lines.set_index(["game", "method", "multiple"])["error"]
+    ours = lines[(lines["method"] == OURS) & (lines["multiple"] <= DEFAULT_MULTIPLE)]
+    for (game, d), group in ours.groupby(["game", "d"], sort=False):
+        kind, _, dataset = str(game).partition("-")
+        multiple = int(group["multiple"].max())
+        keys = [*((game, peer, multiple) for peer in OPENING_PEERS), (game, FLOOR, 0), (game, OURS, multiple)]
+        shown = [f"{cells[key]:.1e}" if key in cells.index else "–" for key in keys]
+        text.append(f"| {KINDS[kind]}, {dataset} | {d} | {multiple} d | " + " | ".join(shown) + " |")
     return "\n".join(text) + "\n"
 
 

@@ -68,7 +68,7 @@ def compute(context: Context) -> DataFrame:
             "made_with": f"{revision_of('auto')}, {with_version('xgboost')}",
         }
         for dataset in DATASETS
-        for trial in range(preset.n_network_trials)
+        for trial in range(preset.n_network_trials // 2)
         for series in SERIES
         for draws in (OWN, SHARED)
     ]
