@@ -54,8 +54,14 @@ def test_changelog_and_citation_name_the_version():
 
 
 def test_readme_has_no_relative_links():
-    """PyPI shows the README without the other files: relative links would lead nowhere."""
+    """PyPI shows the README without the other files: relative links would lead nowhere.
+
+    Pictures are shown where there is a source tree; elsewhere, their text takes their place.
+    """
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    targets = re.findall(r"\]\(([^)]*)\)", text)
+    targets = re.findall(r"(?<!!)\[[^]]*\]\(([^)]*)\)", text)
     assert targets
     assert all(target.startswith("https://") for target in targets), targets
+    for words, picture in re.findall(r"!\[([^]]*)\]\(([^)]*)\)", text):
+        assert len(words) > 40
+        assert (ROOT / picture).exists() or (ROOT / "PKG-INFO").exists()  # the sdist does not contain docs/results

@@ -119,6 +119,8 @@ def reproduce(
     Evaluation: existing-gbdt, proposed-gbdt, proposed-mlp, lambda-gbdt,
     lambda-mlp, argmax-samples, kernels.
 
+    Beyond the paper: own-draws.
+
     The page, report.html, shows all results in the folder, with a verdict on
     each claim of the paper that was tested. An interrupted run can be resumed.
     """
@@ -147,19 +149,35 @@ def bench(
     method: Annotated[
         list[str] | None, typer.Option(help='Only this method, such as gp or "shapiq OddSHAP"; may be repeated.')
     ] = None,
-    quick: Annotated[bool, typer.Option(help="Two games and two seeds, to check that it works.")] = False,
+    quick: Annotated[bool, typer.Option(help="Few games and two seeds, to check that it works.")] = False,
+    population: Annotated[
+        bool, typer.Option("--population", help="Errors for a whole population of background rows, by predictions.")
+    ] = False,
+    seeds: Annotated[int, typer.Option(help="At most so many seeds, with --population.", min=2)] = 10,
 ) -> None:
     r"""Compare all methods with those of shap and shapiq, on games with known Shapley values.
 
+    With --population, libraries explain models as their users call them, and what counts is the number of
+    predictions and the error for all background rows.
+
     Install the peers with pip install 'sharpley\[peers]', on Python 3.12 or later.
     """
-    from sharpley_experiments.bench import report
     from sharpley_experiments.bench.peers import versions
-    from sharpley_experiments.bench.run import run
 
+    note = f"sharpley {__version__}, {versions()}"
     with _plain_errors():
-        lines = run(out, data=data, jobs=jobs, games=game, methods=method, quick=quick)
-        for path in report.write(lines, out, f"sharpley {__version__}, {versions()}"):
+        if population:
+            from sharpley_experiments.bench.population import report as population_report
+            from sharpley_experiments.bench.population.run import run as run_population
+
+            lines = run_population(out, data=data, jobs=jobs, games=game, methods=method, seeds=seeds, quick=quick)
+            paths = population_report.write(lines, out, note)
+        else:
+            from sharpley_experiments.bench import report
+            from sharpley_experiments.bench.run import run
+
+            paths = report.write(run(out, data=data, jobs=jobs, games=game, methods=method, quick=quick), out, note)
+        for path in paths:
             typer.echo(f"wrote {path}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,9 +89,9 @@ def error_table(lines: DataFrame) -> str:
     return "\n".join(text) + "\n"
 
 
-def seconds_table(lines: DataFrame) -> str:
-    """Seconds of all methods, without those of the game, at 10 d and at 50 d evaluations."""
-    chosen = lines[lines["multiple"].isin(AIMED_FACTORS)]
+def seconds_table(lines: DataFrame, multiples: Collection[int] = tuple(AIMED_FACTORS)) -> str:
+    """Seconds of all methods, without those of the game, at some budgets."""
+    chosen = lines[lines["multiple"].isin(multiples)]
     columns = list(dict.fromkeys(zip(chosen["game"], chosen["multiple"], strict=True)))
     cells = chosen.set_index(["method", "game", "multiple"])["own_seconds"]
     text = [

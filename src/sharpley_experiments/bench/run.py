@@ -106,7 +106,7 @@ def made_from(game: str, data: Path | None) -> str:
     if game in CLOSED_FORMS:
         return ""
     kind, _, dataset = game.partition("-")
-    library = {"xgboost": "xgboost", "mlp": "scikit-learn"}[kind]
+    library = "xgboost" if kind == "xgboost" else "scikit-learn"
     return f", {with_version(library)}, {number_of_rows(dataset, data)} rows"
 
 
@@ -124,22 +124,29 @@ def summarised(table: DataFrame) -> DataFrame:
 
     lines: list[dict[str, Any]] = []
     for (game, method, multiple), group in table.groupby(["game", "method", "multiple"], sort=False):
-        errors = (group["mse"] / group["size"]).to_numpy()
-        interval = mean_interval(errors)
         lines.append(
             {
                 "game": game,
                 "d": int(group["d"].iloc[0]),
                 "multiple": int(multiple),
                 "method": method,
-                "error": interval.value,
-                "low": interval.low,
-                "high": interval.high,
-                "reference": float((group["reference_variance"] / group["size"]).iloc[0]),
-                "seeds": len(group),
+                **relative_error(group),
                 "evaluations": group["evaluations"].mean(),
                 "own_seconds": group["own_seconds"].median(),
                 "seconds": group["seconds"].median(),
             }
         )
     return pd.DataFrame(lines)
+
+
+def relative_error(group: DataFrame) -> dict[str, Any]:
+    """Mean squared error over the seeds of a line, with its interval, relative to the mean square of the values."""
+    interval = mean_interval((group["mse"] / group["size"]).to_numpy())
+    reference = float((group["reference_variance"] / group["size"]).iloc[0])
+    return {
+        "error": interval.value,
+        "low": interval.low,
+        "high": interval.high,
+        "reference": reference,
+        "seeds": len(group),
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
@@ -40,7 +41,12 @@ def network_games(task: Task, kept: Path) -> NetworkGames:
 
 def digest(task: Task) -> str:
     """Of what a task's games depend on: the rows, the background, and what the model makes of them."""
-    arrays = (task.rows, task.background, margin(task.model)(np.concatenate([task.rows, task.background])))
+    return digest_of(margin(task.model), task.background, task.rows)
+
+
+def digest_of(predict: Callable[[Floats], Floats], background: Floats, rows: Floats) -> str:
+    """Digest of rows, of a background, and of what a model makes of them."""
+    arrays = (rows, background, predict(np.concatenate([rows, background])))
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()[:16]
 
 

@@ -29,6 +29,7 @@ def draw_panels(
     axes: tuple[str, str],
     row_height: float = 3.1,
     legend_columns: int = 5,
+    width: float = WIDTH,
 ) -> Figure:
     """Draw a panel for each game.
 
@@ -46,9 +47,11 @@ def draw_panels(
         Height of a row of panels in inches.
     legend_columns : int
         Number of columns of the legend, which has one entry for every label that occurs in any panel.
+    width : float
+        Width of the figure in inches.
     """
     rows = -(-len(names) // COLUMNS)
-    figure = new_figure(title, note, (WIDTH, row_height * rows + HEIGHT_OF_LEGEND))
+    figure = new_figure(title, note, (width, row_height * rows + HEIGHT_OF_LEGEND))
     panels = panel_grid(figure, len(names), COLUMNS)
     for name, panel in zip(names, panels, strict=True):
         panel.set_title(draw_panel(panel, name), fontsize=9)

@@ -26,8 +26,9 @@ ORDER = (
     "lambda-mlp",
     "argmax-samples",
     "kernels",
+    "own-draws",
 )
-"""Names of the exhibits in the order of the paper."""
+"""Names of the exhibits in the order of the paper, and what goes beyond it."""
 
 
 def all_exhibits() -> dict[str, Exhibit]:

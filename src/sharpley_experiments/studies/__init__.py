@@ -2,6 +2,8 @@
 
 ``active``
     Errors of ``gp`` with actively chosen coalitions, compared with its fixed mixture of sizes.
+``backgrounds``
+    How far the values of one row depend on which 100 background rows are drawn.
 ``coverage``
     How often the 95% intervals of each method cover the true value.
 ``design_error``

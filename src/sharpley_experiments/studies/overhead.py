@@ -16,8 +16,9 @@ from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
 import sharpley
+from sharpley_experiments.common.timed import Timed
 from sharpley_experiments.studies.common import add_out_option, markdown_head, markdown_row, study_parser, write_lines
-from sharpley_experiments.studies.overhead_meters import PeakMemory, Timed
+from sharpley_experiments.studies.overhead_meters import PeakMemory
 from sharpley_experiments.studies.overhead_models import Subject, forest_model, pipeline_model, xgboost_model
 
 Maker: TypeAlias = Callable[[int], Subject]

@@ -1,8 +1,9 @@
 """Every study runs at its smallest, so that none goes stale."""
 
+import pandas as pd
 import pytest
 
-from sharpley_experiments.studies import active, coverage, design_error, designs, gp_time, overhead
+from sharpley_experiments.studies import active, backgrounds, coverage, design_error, designs, gp_time, overhead
 
 pytestmark = pytest.mark.slow
 
@@ -36,3 +37,15 @@ def test_gp_time_prints_a_line_for_a_model(capsys):
 def test_coverage_measures_every_method(tmp_path):
     coverage.main(["--quick", "--out", str(tmp_path / "coverage.md")])
     assert "| antithetic | " in (tmp_path / "coverage.md").read_text()
+
+
+def test_backgrounds_has_exact_values_within_the_intervals(tmp_path):
+    backgrounds.main(["--quick", "--out", str(tmp_path)])
+    table = pd.read_csv(tmp_path / "backgrounds.csv").set_index(["background", "player"]).sort_index()
+    assert (tmp_path / "backgrounds.png").stat().st_size > 10_000
+    exact, ours = table.loc[backgrounds.EXACT], table.loc[backgrounds.ESTIMATED]
+    covered = ours["low"].le(exact["value"]) & exact["value"].le(ours["high"])
+    assert covered.mean() >= 0.8
+    few = table.drop([backgrounds.EXACT, backgrounds.ESTIMATED])["value"].unstack("player")
+    spread = ((few - exact["value"]) ** 2).mean().mean()
+    assert ((ours["value"] - exact["value"]) ** 2).mean() < 0.2 * spread

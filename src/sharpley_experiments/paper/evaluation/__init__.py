@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
-from sharpley_experiments.paper.evaluation.figures import CURVES
+from sharpley_experiments.paper.evaluation.figures import CURVES as FIGURES
+from sharpley_experiments.paper.evaluation.own_draws import OWN_DRAWS
+
+CURVES = {**FIGURES, OWN_DRAWS.name: OWN_DRAWS}
 
 __all__ = ["CURVES"]

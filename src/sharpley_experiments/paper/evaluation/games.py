@@ -44,7 +44,7 @@ def curve_games(
     kind: str, dataset: str, rows: int, background: int, n_train: int, data: str | None, folder: str
 ) -> CurveGames:
     """Train the model and make its games."""
-    loaded = _first_rows(load(dataset, None if data is None else Path(data)), n_train)
+    loaded = rows_to_train_on(load(dataset, None if data is None else Path(data)), n_train)
     train = train_mlp if kind == NETWORK else train_xgboost
     task = make_task(loaded, train(loaded), rows=rows, background=background, seed=SEED)
     kept = Path(folder) / f"{kind}-{dataset}-{digest(task)}.npz"
@@ -55,7 +55,7 @@ def curve_games(
     return CurveGames(games, trees.shapley_values())
 
 
-def _first_rows(dataset: Dataset, n: int) -> Dataset:
+def rows_to_train_on(dataset: Dataset, n: int) -> Dataset:
     """A random part of the rows to train on; all, if there are no more."""
     if n >= len(dataset.X):
         return dataset
