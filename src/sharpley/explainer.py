@@ -106,7 +106,6 @@ class Explainer:
         function.announce()
         self.model_method = function.name
         self.background = as_background(background, rng=rng)
-        self._known = KnownBackground()
         check_method(method)
         self.method = method
         self.draws = draws
@@ -122,6 +121,8 @@ class Explainer:
         self.batch_size = batch_size
         self.feature_names = feature_names
         self.output_names = output_names
+        self._known = KnownBackground()
+        self._known_of: tuple[Any, ...] = (self.model, self.background, self.groups, self.output)
 
     def __call__(
         self,
@@ -259,6 +260,9 @@ class Explainer:
         return forecast(everyone.n_rows, found, pilot.model_time, self.model)
 
     def _games(self, rows: Any) -> MarginalGame:
+        of = (self.model, self.background, self.groups, self.output)
+        if not all(one is other for one, other in zip(of, self._known_of, strict=True)):  # an attribute was changed
+            self._known, self._known_of = KnownBackground(), of
         return MarginalGame(
             self.model,
             self.background,

@@ -97,6 +97,7 @@ class MarginalGame(Games):
         known: KnownBackground | None = None,
     ) -> None:
         self._known = KnownBackground() if known is None else known
+        self._of_background: Floats | None = None
         self._model = ModelFunction(model, output, output_names)
         chosen = as_background(background)
         self.rows = as_table(rows, chosen.rows)
@@ -145,8 +146,10 @@ class MarginalGame(Games):
 
     def _empty(self) -> Floats:
         """Return the predictions for all background rows, (n_draws, k)."""
-        predict = partial(self._predict, "the background", self._mixer.fresh_background)
-        return self._known.predictions(self.n_draws, predict, self._model.name)
+        if self._of_background is None:
+            predict = partial(self._predict, "the background", self._mixer.fresh_background)
+            self._of_background = self._known.predictions(self.n_draws, predict, self._model.name)
+        return self._of_background
 
     def _predict(self, what: str, take: Callable[[Any], Any], which: NDArray[np.int64]) -> Floats:
         """Return the predictions for background rows or rows of X, (n, k), in calls of bounded size."""

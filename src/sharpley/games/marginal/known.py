@@ -32,6 +32,8 @@ class RandomModelWarning(RuntimeWarning):
 class KnownBackground:
     """Predictions for the rows of a background, computed when they are first needed, and kept.
 
+    They are forgotten if the model has changed since, which a few of the rows tell: a model may be fitted again.
+
     Attributes
     ----------
     derived : dict
@@ -44,22 +46,31 @@ class KnownBackground:
 
     def predictions(self, n: int, predict: Predict, name: str) -> Floats:
         """Return the predictions for all n background rows, (n, k); ``name`` is that of the model in the warning."""
-        if self._predictions is None:
-            found = predict(np.arange(n))
-            repeated = np.unique(np.linspace(0, n - 1, REPEATED_ROWS).astype(np.int64))
-            _warn_if_random(found[repeated], predict(repeated), float(np.ptp(found)), repeated, name)
-            self._predictions = found
+        some = np.unique(np.linspace(0, n - 1, REPEATED_ROWS).astype(np.int64))
+        if self._predictions is not None and not _differ(self._predictions, some, predict(some)).any():
+            return self._predictions
+        self._predictions = predict(np.arange(n))
+        self.derived.clear()
+        _warn_if_random(self._predictions, some, predict(some), name)
         return self._predictions
 
 
-def _warn_if_random(first: Floats, second: Floats, spread: float, rows: NDArray[np.int64], name: str) -> None:
-    differ = np.abs(first - second) > ROUNDING * np.maximum(spread, np.abs(first))
+def _differ(predictions: Floats, rows: NDArray[np.int64], again: Floats) -> NDArray[np.bool_]:
+    """Return which of the predictions for some rows differ from those that were made again, (rows, k)."""
+    if predictions.shape[1] != again.shape[1]:
+        return np.ones(again.shape, dtype=bool)
+    first = predictions[rows]
+    return np.asarray(np.abs(first - again) > ROUNDING * np.maximum(np.ptp(predictions), np.abs(first)))
+
+
+def _warn_if_random(predictions: Floats, rows: NDArray[np.int64], again: Floats, name: str) -> None:
+    differ = _differ(predictions, rows, again)
     if not differ.any():
         return
     row, output = np.argwhere(differ)[0]
     warnings.warn(
-        f"{name} is random: for background row {rows[row]} it returned {first[row, output]:.6g} and then "
-        f"{second[row, output]:.6g}. Switch it to its evaluation mode or fix its seed; otherwise the error bars "
+        f"{name} is random: for background row {rows[row]} it returned {predictions[rows[row], output]:.6g} and then "
+        f"{again[row, output]:.6g}. Switch it to its evaluation mode or fix its seed; otherwise the error bars "
         "include its noise only in part",
         RandomModelWarning,
         stacklevel=stacklevel_outside(),
