@@ -18,6 +18,7 @@ from sharpley.games.base import Games
 from sharpley.games.linked import LinkedGames, as_link
 from sharpley.games.marginal.calls import find_call
 from sharpley.games.marginal.game import MarginalGame
+from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.shap_background import named_rows
 from sharpley.result import ShapleyEstimate
 
@@ -69,6 +70,7 @@ class MaskerExplainer(shap.Explainer):  # type: ignore[misc]
             self.model = shap.models.Model(self.model)
         self.seed, self.method, self._call_args = seed, method, dict(call_args)
         self._estimates: list[ShapleyEstimate] = []
+        self._known = KnownBackground(watch=False)
 
     @property
     def expected_value(self) -> Any:
@@ -88,6 +90,7 @@ class MaskerExplainer(shap.Explainer):  # type: ignore[misc]
         options = DEFAULTS | self._call_args | {name: value for name, value in given.items() if value is not None}
         main_effects = options.pop("main_effects")  # shap 0.51 loses this argument on the way
         self._estimates, given_names = [], self.feature_names
+        self._known = KnownBackground(watch=False)  # for all rows of this call
         self.feature_names = self._names_of_inputs(inputs)
         try:
             found = super().__call__(*inputs, **options, wants_main_effects=main_effects)
@@ -152,7 +155,7 @@ class MaskerExplainer(shap.Explainer):  # type: ignore[misc]
         if isinstance(self.masker, shap.maskers.Independent) and not linearize:
             rows = named_rows(self.masker)
             size = None if isinstance(batch_size, str) else int(batch_size) * len(rows)
-            game = MarginalGame(self.model, rows, inputs[0], batch_size=size)
+            game = MarginalGame(self.model, rows, inputs[0], batch_size=size, known=self._known)
             return game if link is None else LinkedGames(game, link)
         return MaskedGame(
             self.model,

@@ -32,7 +32,11 @@ class RandomModelWarning(RuntimeWarning):
 class KnownBackground:
     """Predictions for the rows of a background, computed when they are first needed, and kept.
 
-    They are forgotten if the model has changed since, which a few of the rows tell: a model may be fitted again.
+    Parameters
+    ----------
+    watch : bool, default True
+        Whether to predict a few of the rows again for every game, and to forget everything if the model has changed
+        since: it may have been fitted again.
 
     Attributes
     ----------
@@ -40,14 +44,17 @@ class KnownBackground:
         What estimators derived from the background, kept with it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, watch: bool = True) -> None:
+        self._watch = watch
         self._predictions: Floats | None = None
         self.derived: dict[str, Any] = {}
 
     def predictions(self, n: int, predict: Predict, name: str) -> Floats:
         """Return the predictions for all n background rows, (n, k); ``name`` is that of the model in the warning."""
         some = np.unique(np.linspace(0, n - 1, REPEATED_ROWS).astype(np.int64))
-        if self._predictions is not None and not _differ(self._predictions, some, predict(some)).any():
+        if self._predictions is not None and not (
+            self._watch and _differ(self._predictions, some, predict(some)).any()
+        ):
             return self._predictions
         self._predictions = predict(np.arange(n))
         self.derived.clear()
