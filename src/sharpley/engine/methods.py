@@ -311,17 +311,16 @@ def record_of(method: AnyMethod) -> MethodRecord | None:
 def is_unbiased(method: AnyMethod) -> bool:
     """Whether the mean over a method's random choices is the Shapley value; a sampler's always is."""
     record = record_of(method)
-    if record is not None:
-        return record.is_unbiased
-    factory = getattr(method, "func", method)  # functools.partial
-    return isinstance(factory, type) and issubclass(factory, Sampler)
+    return _is_sampler(method) if record is None else record.is_unbiased
 
 
 def can_own_draws(method: AnyMethod) -> bool:
     """Whether the orderings of a method can have draws of their own; those of a sampler always can."""
     record = record_of(method)
-    if record is not None:
-        return record.can_own_draws
+    return _is_sampler(method) if record is None else record.can_own_draws
+
+
+def _is_sampler(method: AnyMethod) -> bool:
     factory = getattr(method, "func", method)  # functools.partial
     return isinstance(factory, type) and issubclass(factory, Sampler)
 
