@@ -56,7 +56,7 @@ class FeatureFit(NamedTuple):
 def fit_features(whitened: Whitened, features: Floats, prior_precisions: Floats) -> FeatureFit:
     """Fit whitened features (n, k) with prior precisions (k,) to the values of all games."""
     information = features.T @ features + np.diag(prior_precisions)
-    inverse_information = np.linalg.pinv(information, hermitian=True)
+    inverse_information: Floats = np.asarray(np.linalg.pinv(information, hermitian=True), dtype=np.float64)
     coefficients = inverse_information @ (features.T @ whitened.values)
     residuals = whitened.values - features @ coefficients
     held_out = whitened.held_out
