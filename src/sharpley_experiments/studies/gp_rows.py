@@ -53,7 +53,7 @@ class Case(NamedTuple):
 CASES = (
     Case("cal_housing", 102, 120, (10, 40, 200, 1000, 10_000), 4),
     Case("bank", 322, 120, (10, 40, 200, 1000), 4),
-    Case("breast_cancer", 602, 120, (10, 40, 200, 469), 4),  # the data set has 569 rows, 100 of them the background
+    Case("breast_cancer", 602, 120, (10, 40, 200, 469), 2),  # the data set has 569 rows, 100 of them the background
     Case("breast_cancer", 1502, 120, (10, 40, 200, 469), 2),
     Case("adult", 1072, 40, (10, 40, 200), 1),
 )

@@ -95,7 +95,10 @@ def posteriors(unit: PairData, pilot: Pilot, settings: GPSettings) -> Iterator[t
     conditioner = Conditioner(unit, pilot.linear, settings)
     everyone = np.arange(unit.odd.shape[1])
     if not settings.refits(len(everyone), len(unit.signs)):
-        yield from conditioner.posteriors(everyone, pilot.scales)
+        if len(everyone) > settings.refitted_games:  # with this many pairs, triples for each cost more than they gain
+            yield everyone, conditioner.posterior(everyone, pilot.scales)
+        else:
+            yield from conditioner.posteriors(everyone, pilot.scales)
         return
     importance = np.abs(pilot.linear.values)
     effort = refit_effort(unit.d, settings)

@@ -35,7 +35,8 @@ class GPSettings:
     first_refits, further_refits : int
         Number of the games refitted first, if there are more than ``refitted_games``, and at a time after that.
     refitted_pairs : int
-        Maximum number of pairs with which games are refitted. With more, it costs more than it gains.
+        Maximum number of pairs with which games are refitted. With more, it costs more than it gains, and more than
+        ``refitted_games`` games have no interactions of their own either.
     refit_pairs, refit_iterations, refit_pairs_of_many, refit_iterations_of_many : int
         Maximum numbers of pairs and of L-BFGS iterations in each refit.
     learning_variance : float

@@ -29,6 +29,8 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTI
     conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
     of_game = _work_on_triples(pairs, d, settings) + 2.0 * pairs**2
     if not settings.refits(n_games, int(pairs)):
+        if n_games > settings.refitted_games:
+            return pilot + conditioning + 2.0 * n_games * pairs**2
         return pilot + conditioning + n_games * of_game
     refit = _work_of_search(pairs, refit_effort(d, settings))
     if n_games <= settings.refitted_games:
