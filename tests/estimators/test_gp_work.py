@@ -47,7 +47,8 @@ def operations(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("d", "budget", "rows"), [(10, 202, 1), (10, 802, 6), (20, 402, 1), (20, 402, 12), (20, 1202, 3), (30, 602, 60)]
+    ("d", "budget", "rows"),
+    [(10, 202, 1), (10, 802, 6), (20, 402, 1), (20, 402, 12), (20, 1202, 3), (30, 602, 130), (12, 302, 300)],
 )
 def test_counted_work_is_what_is_done(operations, d, budget, rows):
     """The search for hyperparameters may stop early, or look twice in an iteration; the rest is as counted."""
@@ -61,4 +62,10 @@ def test_counted_work_is_what_is_done(operations, d, budget, rows):
 
 def test_work_follows_the_settings():
     assert work(20, 402, 1, GPSettings(pilot_iterations=40)) > 1.5 * work(20, 402, 1)
-    assert work(20, 1002, 12, GPSettings(refitted_games=5)) < 0.5 * work(20, 1002, 12)
+    assert work(20, 1002, 12, GPSettings(refitted_games=5)) < 0.8 * work(20, 1002, 12)
+
+
+def test_the_work_for_a_game_falls_with_the_number_of_games():
+    of_each = [work(30, 602, n_games) / n_games for n_games in (2, 10, 50, 200, 1000, 10_000)]
+    assert (np.diff(of_each) < 0).all()
+    assert of_each[4] < 0.5 * of_each[1]

@@ -378,8 +378,8 @@ def test_triples_reduce_the_error_of_games_with_strong_interactions():
     assert with_triples < 0.2 * without
 
 
-def test_many_games_share_one_factorisation(monkeypatch):
-    """With many pairs, games are not refitted, but may have triples; with many games, they have none."""
+def test_games_with_many_pairs_share_one_factorisation(monkeypatch):
+    """With many pairs, games are not refitted, but may have triples; with many games too, they have none."""
     data = sparse_data()
     counted = []
     whiten = Conditioner._whiten

@@ -70,7 +70,15 @@ class GaussianProcessRun:
 
     def estimate(self, values: Floats) -> Floats:
         """Return the Shapley values (r, d) of the games that have these values (r, m)."""
-        return self._estimator.estimate(values[:, :, None]).values[:, :, 0]
+        return self.estimate_with_error(values)[0]
+
+    def estimate_with_error(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the Shapley values and the half-widths of their 95% intervals, (r, d) each."""
+        from scipy.special import stdtrit
+
+        values_by_row, variances, degrees_of_freedom = self._estimator.estimate(values[:, :, None])
+        half_widths = stdtrit(degrees_of_freedom, 0.975) * np.sqrt(variances)
+        return values_by_row[:, :, 0], half_widths[:, :, 0]
 
 
 class FixedMixture:

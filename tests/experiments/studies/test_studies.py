@@ -3,7 +3,16 @@
 import pandas as pd
 import pytest
 
-from sharpley_experiments.studies import active, backgrounds, coverage, design_error, designs, gp_time, overhead
+from sharpley_experiments.studies import (
+    active,
+    backgrounds,
+    coverage,
+    design_error,
+    designs,
+    gp_rows,
+    gp_time,
+    overhead,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -32,6 +41,11 @@ def test_active_compares_choices_on_a_model(tmp_path):
 def test_gp_time_prints_a_line_for_a_model(capsys):
     gp_time.main(["--quick"])
     assert "| make_regression | 10 | 202 | " in capsys.readouterr().out
+
+
+def test_gp_rows_compares_calls_of_different_sizes(tmp_path):
+    gp_rows.main(["--quick", "--out", str(tmp_path / "gp_rows.md")])
+    assert "| make_regression | 10 | 102 | 110 | " in (tmp_path / "gp_rows.md").read_text()
 
 
 def test_coverage_measures_every_method(tmp_path):

@@ -2,8 +2,8 @@
 
 - ``settings`` has all settings, and ``work`` counts the operations of an estimate.
 - ``kernel`` is the prior, and ``learning`` finds its hyperparameters.
-- ``posterior`` conditions the process on values, with the help of ``cholesky`` and ``triples``; ``fitting`` does so for
-  many games.
+- ``posterior`` conditions the process on values, with the help of ``cholesky``, ``whitened`` and ``triples``;
+  ``fitting`` does so for many games, which share the hyperparameters of a ``bank``.
 - ``estimator`` chooses pairs, with the help of ``active``, and estimates.
 - ``control_variate`` is the unbiased form.
 """

@@ -1,8 +1,9 @@
 """Fitting the process to many games that share their pairs.
 
-Hyperparameters are learnt from a few pilot games together, and one factorisation then serves all games. If there are
-few games, each is refitted from there in a few iterations, since games of one model differ in which players interact,
-and each may have outstanding interactions (``triples``).
+Hyperparameters are learnt from a few pilot games together. Games of one model differ in which players interact, so up
+to ``refitted_games`` of them are refitted from there in a few iterations, one by one; if there are more, the others
+take over the hyperparameters of a game that was refitted (``bank``), and one factorisation serves all games that share
+hyperparameters. Each game may have outstanding interactions (``triples``).
 
 **More than ``most_pairs`` pairs.** The process is conditioned only on the first ``most_pairs`` of them. The residuals
 of its posterior mean are a game too, whose Shapley values the regression estimates: pairs that the process was
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.estimators.gp.bank import make_bank, spread
 from sharpley.estimators.gp.data import with_full_coalition
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.learning import Sample, learn_scales
@@ -52,7 +54,7 @@ def learn_from_pilots(unit: PairData, settings: GPSettings) -> Pilot:
     """Fit the regression to all normalised games, and hyperparameters to a few of them."""
     linear = PairRegression(unit.signs).fit(unit.odd, unit.delta)
     n_games = unit.odd.shape[1]
-    games = np.unique(np.linspace(0, n_games - 1, min(settings.pilot_games, n_games)).round().astype(np.int64))
+    games = spread(n_games, settings.pilot_games)
     effort = pilot_effort(unit.d, n_games, settings)
     return Pilot(linear, _learn(unit, np.abs(linear.values), games, effort, settings))
 
@@ -92,16 +94,25 @@ def posteriors(unit: PairData, pilot: Pilot, settings: GPSettings) -> Iterator[t
     """Condition normalised games; yield games that share hyperparameters and triples together, with their posterior."""
     conditioner = Conditioner(unit, pilot.linear, settings)
     everyone = np.arange(unit.odd.shape[1])
-    if len(everyone) > settings.refitted_games:
-        yield everyone, conditioner.posterior(everyone, pilot.scales)
-    elif not settings.refits(len(everyone), len(unit.signs)):
-        yield from conditioner.posteriors(everyone, pilot.scales)
+    if not settings.refits(len(everyone), len(unit.signs)):
+        if len(everyone) > settings.refitted_games:  # with this many pairs, triples for each cost more than they gain
+            yield everyone, conditioner.posterior(everyone, pilot.scales)
+        else:
+            yield from conditioner.posteriors(everyone, pilot.scales)
+        return
+    importance = np.abs(pilot.linear.values)
+    effort = refit_effort(unit.d, settings)
+
+    def refit(game: int) -> Scales:
+        return _learn(unit, importance, everyone[game : game + 1], effort, settings, start=pilot.scales)
+
+    if len(everyone) <= settings.refitted_games:
+        for game in everyone.tolist():
+            yield from conditioner.posteriors(everyone[game : game + 1], refit(game))
     else:
-        importance = np.abs(pilot.linear.values)
-        effort = refit_effort(unit.d, settings)
-        for game in everyone[:, None]:
-            own = _learn(unit, importance, game, effort, settings, start=pilot.scales)
-            yield from conditioner.posteriors(game, own)
+        bank = make_bank(len(everyone), refit, conditioner.suitability, settings)
+        for number in np.unique(bank.best).tolist():
+            yield from conditioner.posteriors(everyone[bank.best == number], bank.sets[number])
 
 
 class Effort(NamedTuple):

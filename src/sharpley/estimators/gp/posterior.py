@@ -24,12 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.estimators.gp.bank import Suitability
 from sharpley.estimators.gp.cholesky import Factor
 from sharpley.estimators.gp.data import with_full_coalition
 from sharpley.estimators.gp.kernel import Scales, fixed_parts, kernel, prior_covariance, shapley_of_kernel
 from sharpley.estimators.gp.learning import JITTER
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.gp.triples import NO_TRIPLES, Triples, outstanding
+from sharpley.estimators.gp.whitened import Whitened, fit_features, log_evidence
 from sharpley.estimators.pairs.base import PairData
 from sharpley.estimators.pairs.regression import LeastSquares
 
@@ -79,27 +81,6 @@ class Posterior(NamedTuple):
         )
 
 
-class _Whitened(NamedTuple):
-    """The data, whitened by K₀."""
-
-    factor: Factor
-    """Cholesky factor of K₀."""
-    values: Floats
-    """y, (n, g)."""
-    signs: Floats
-    """Z, (n, d)."""
-    shapley: Floats
-    """A₀', (n, d)."""
-    held_out: Floats
-    """The unit vectors of the held-out pairs, without their first rows, which are 0: (c, c)."""
-    covariance: Floats
-    """P₀ − A₀ K₀⁻¹ A₀', the covariance of the Shapley values if the linear part were known, (d, d)."""
-
-    def of(self, game: int) -> _Whitened:
-        """Return the data of one game."""
-        return self._replace(values=self.values[:, game : game + 1])
-
-
 class Conditioner:
     """Condition games on pairs; everything that depends only on the pairs is computed once.
 
@@ -124,7 +105,8 @@ class Conditioner:
         self._fixed = fixed_parts(self._signs, self._signs)
         # At least as many pairs as players are needed to determine the linear part.
         is_determined = n + 1 > settings.free_pairs_per_player * data.d
-        self._tau2 = settings.free_variance if is_determined else settings.learning_variance
+        tau2 = settings.free_variance if is_determined else settings.learning_variance
+        self._prior_precisions = np.full(data.d, data.d / tau2)
 
     def posteriors(self, games: NDArray[np.int64], scales: Scales) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
         """Condition games on their values, each with its outstanding interactions if it is then predicted better.
@@ -155,7 +137,15 @@ class Conditioner:
         """Condition games on their values, all without outstanding interactions."""
         return self._condition(games, scales, self._whiten(games, scales), NO_TRIPLES)
 
-    def _whiten(self, games: NDArray[np.int64], scales: Scales) -> _Whitened:
+    def suitability(self, scales: Scales) -> Suitability:
+        """Return how well hyperparameters suit each of the games, without outstanding interactions."""
+        everyone = np.arange(self._odd.shape[1])
+        whitened = self._whiten(everyone, scales)
+        fit = fit_features(whitened, whitened.signs, self._prior_precisions)
+        held_out_error, _ = self._held_out_error(everyone, fit.alpha, fit.precisions)
+        return Suitability(log_evidence(whitened, fit, self._signs.shape[1]), held_out_error)
+
+    def _whiten(self, games: NDArray[np.int64], scales: Scales) -> Whitened:
         signs, (n, d) = self._signs, self._signs.shape
         gram = kernel(signs, signs, scales, self._fixed)
         gram[np.diag_indices(n)] += scales.noise * self._noise + JITTER
@@ -163,9 +153,9 @@ class Conditioner:
         columns = np.concatenate([self._odd[:, games], signs, shapley_of_kernel(signs, scales).T], axis=1)
         values, of_signs, shapley = np.split(factor.whiten(columns), [len(games), -d], axis=1)
         covariance = prior_covariance(scales, 0.0) - shapley.T @ shapley
-        return _Whitened(factor, values, of_signs, shapley, factor.last_units(len(self._held_out)), covariance)
+        return Whitened(factor, values, of_signs, shapley, factor.last_units(len(self._held_out)), covariance)
 
-    def _outstanding(self, whitened: _Whitened, scales: Scales) -> Iterator[Triples]:
+    def _outstanding(self, whitened: Whitened, scales: Scales) -> Iterator[Triples]:
         """Yield the outstanding interactions of each game, chosen on the pairs that are not held out."""
         d = self._signs.shape[1]
         n = len(self._signs) - len(self._held_out)
@@ -188,33 +178,26 @@ class Conditioner:
                 settings=self._settings,
             )
 
-    def _condition(self, games: NDArray[np.int64], scales: Scales, whitened: _Whitened, triples: Triples) -> Posterior:
+    def _condition(self, games: NDArray[np.int64], scales: Scales, whitened: Whitened, triples: Triples) -> Posterior:
         d = self._signs.shape[1]
         features, of_features = whitened.signs, 2.0 * np.eye(d)
-        prior_precisions = np.full(d, d / self._tau2)
+        prior_precisions = self._prior_precisions
         if len(triples.members) > 0:
             features = np.concatenate([features, whitened.factor.whiten(triples.at(self._signs))], axis=1)
             of_features = np.concatenate([of_features, triples.shapley(d)], axis=1)
             prior_precisions = np.append(prior_precisions, 1.0 / triples.variances)
-        information = features.T @ features + np.diag(prior_precisions)
-        inverse_information = np.linalg.pinv(information, hermitian=True)
-        coefficients = inverse_information @ (features.T @ whitened.values)
-        residuals = whitened.values - features @ coefficients
+        fit = fit_features(whitened, features, prior_precisions)
+        coefficients, residuals = fit.coefficients, fit.residuals
         phi = whitened.shapley.T @ residuals + of_features @ coefficients
         # Almost 0, since the full coalition is observed without noise.
         missing = (2.0 * self._delta[games] - phi.sum(axis=0)) / d
 
         sensitivity = of_features - whitened.shapley.T @ features  # R
-        covariance = whitened.covariance + sensitivity @ inverse_information @ sensitivity.T
-        last = len(residuals) - len(self._held_out)
-        held_out = whitened.held_out
-        at_held_out = held_out.T @ features[last:]
-        precisions = (held_out**2).sum(axis=0) - ((at_held_out @ inverse_information) * at_held_out).sum(axis=1)
-        alpha = held_out.T @ residuals[last:]
+        covariance = whitened.covariance + sensitivity @ fit.inverse_information @ sensitivity.T
         by_likelihood = _misfit((whitened.values * residuals).sum(axis=0), len(residuals) - d)
-        misfit = np.minimum(by_likelihood, _misfit_held_out(alpha, precisions))
+        misfit = np.minimum(by_likelihood, _misfit_held_out(fit.alpha, fit.precisions))
         by_posterior = np.outer(np.maximum(np.diagonal(covariance), 0.0), misfit)
-        held_out_error, share = self._held_out_error(games, alpha, precisions)
+        held_out_error, share = self._held_out_error(games, fit.alpha, fit.precisions)
         by_held_out = self._linear.variances[:, games] * share**self._settings.held_out_power
         larger, smaller = np.maximum(by_posterior, by_held_out), np.minimum(by_posterior, by_held_out)
         return Posterior(

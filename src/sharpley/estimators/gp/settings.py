@@ -29,9 +29,14 @@ class GPSettings:
         Maximum number of games that hyperparameters are learnt from jointly, and of L-BFGS iterations.
     pilot_pairs, pilot_pairs_of_many : int
         Maximum number of pairs that they are learnt from; the latter also applies to a single game.
-    refitted_games, refitted_pairs : int
-        Maximum numbers of games and of pairs with which each game is refitted. With more of either, a factorisation for
-        each game costs more than it gains.
+    refitted_games : int
+        Maximum number of games that are refitted; if there are more, each of the others takes over the hyperparameters
+        of one of these.
+    first_refits, further_refits : int
+        Number of the games refitted first, if there are more than ``refitted_games``, and at a time after that.
+    refitted_pairs : int
+        Maximum number of pairs with which games are refitted. With more, it costs more than it gains, and more than
+        ``refitted_games`` games have no interactions of their own either.
     refit_pairs, refit_iterations, refit_pairs_of_many, refit_iterations_of_many : int
         Maximum numbers of pairs and of L-BFGS iterations in each refit.
     learning_variance : float
@@ -98,7 +103,9 @@ class GPSettings:
     pilot_iterations: int = 20
     pilot_pairs: int = 300
     pilot_pairs_of_many: int = 600
-    refitted_games: int = 50
+    refitted_games: int = 100
+    first_refits: int = 25
+    further_refits: int = 10
     refitted_pairs: int = 1500
     refit_pairs: int = 200
     refit_iterations: int = 6
@@ -134,8 +141,8 @@ class GPSettings:
         return n_pairs + 1 - min(n_pairs, self.held_out_pairs) >= self.fitted_pairs_per_player * d
 
     def refits(self, n_games: int, n_pairs: int) -> bool:
-        """Return whether each game is refitted; a single game is not, since it is the only pilot game."""
-        return 1 < n_games <= self.refitted_games and n_pairs <= self.refitted_pairs
+        """Return whether games are refitted; a single game is not, since it is the only pilot game."""
+        return n_games > 1 and n_pairs <= self.refitted_pairs
 
 
 DEFAULT_SETTINGS = GPSettings()

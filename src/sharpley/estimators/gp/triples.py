@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,7 +148,7 @@ class _Candidates:
         # The square of pure noise would be about the mean, so this approximates the gain of the best λ.
         gains = squares / (2.0 * squares.mean()) - self._prices
         gains[np.isin(self._keys(self._triples), self._keys(np.searchsorted(self._players, known).T))] = 0.0
-        best = np.argsort(-gains, kind="stable")[: self._count]
+        best = _largest(gains, self._count)
         return self._players[self._triples[:, best[gains[best] > 0.0]].T]
 
     def _projections(self, alpha: Floats) -> NDArray[np.float32]:
@@ -165,6 +165,16 @@ class _Candidates:
         """Return a distinct number for each triple (3, m): (m,)."""
         p = len(self._players)
         return np.asarray((triples[0] * p + triples[1]) * p + triples[2])
+
+
+def _largest(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.int64]:
+    """Return the positions of the largest values, the largest first, and of equal values the first first."""
+    if count < len(values):  # to sort hundreds of thousands of triples would take longer than to compute them
+        least = np.partition(values, len(values) - count)[len(values) - count]
+        candidates = np.flatnonzero(values >= least)
+    else:
+        candidates = np.arange(len(values))
+    return candidates[np.argsort(-values[candidates], kind="stable")[:count]]
 
 
 @lru_cache(maxsize=4)

@@ -27,13 +27,17 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTI
     pairs = float(min(budget // 2, settings.most_pairs))
     pilot = _work_of_search(pairs, pilot_effort(d, n_games, settings))
     conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
-    if n_games > settings.refitted_games:
-        return pilot + conditioning + 2.0 * n_games * pairs**2
-    of_triples = _work_on_triples(pairs, d, settings)
+    of_game = _work_on_triples(pairs, d, settings) + 2.0 * pairs**2
     if not settings.refits(n_games, int(pairs)):
-        return pilot + conditioning + n_games * of_triples
+        if n_games > settings.refitted_games:
+            return pilot + conditioning + 2.0 * n_games * pairs**2
+        return pilot + conditioning + n_games * of_game
     refit = _work_of_search(pairs, refit_effort(d, settings))
-    return pilot + n_games * (refit + conditioning + of_triples)
+    if n_games <= settings.refitted_games:
+        return pilot + n_games * (refit + conditioning + of_game)
+    # Every set of the bank is factorised twice: to see which games it suits, and for those games.
+    suiting = n_games * pairs**2
+    return pilot + settings.refitted_games * (refit + 2.0 * conditioning + suiting) + n_games * of_game
 
 
 def _work_of_search(pairs: float, effort: Effort) -> float:
