@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-DATASETS = ("cal_housing", "bank", "breast_cancer")
+DATASETS = ("cal_housing", "make_regression", "bank")
 SERIES = tuple(SAMPLERS)
 OWN, SHARED = "own", "shared"
 POPULATION_FACTOR = 20  # rows of the population for each of the rows that are shared
