@@ -167,8 +167,8 @@ def means_table(table: DataFrame) -> DataFrame:
 OWN_DRAWS = Exhibit(
     "own-draws",
     TITLE,
-    "Not in the paper, whose orderings share all background rows and whose errors are those for these rows alone. Here "
-    "errors are those for 20 times as many background rows.",
+    "It has no such figure: its orderings share all background rows, and its errors are those for these rows alone. "
+    "Here errors are those for 20 times as many background rows. With rows of their own, orderings have equal weights.",
     compute,
     draw=draw,
     tabulate=means_table,
