@@ -62,7 +62,7 @@ def test_the_table_has_the_largest_budget(computed):
 
 def test_the_exhibit_is_no_figure_of_the_paper(computed):
     exhibit = all_exhibits()["own-draws"]
-    assert exhibit.paper.startswith("Not in the paper")
+    assert exhibit.paper.startswith("It has no such figure")
     assert exhibit.findings(computed) == []
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-DATASETS = ("cal_housing", "bank", "breast_cancer")
+DATASETS = ("cal_housing", "make_regression", "bank")
 SERIES = tuple(SAMPLERS)
 OWN, SHARED = "own", "shared"
 POPULATION_FACTOR = 20  # rows of the population for each of the rows that are shared
@@ -167,8 +167,8 @@ def means_table(table: DataFrame) -> DataFrame:
 OWN_DRAWS = Exhibit(
     "own-draws",
     TITLE,
-    "Not in the paper, whose orderings share all background rows and whose errors are those for these rows alone. Here "
-    "errors are those for 20 times as many background rows.",
+    "It has no such figure: its orderings share all background rows, and its errors are those for these rows alone. "
+    "Here errors are those for 20 times as many background rows. With rows of their own, orderings have equal weights.",
     compute,
     draw=draw,
     tabulate=means_table,
