@@ -19,7 +19,7 @@ from rich.table import Table
 
 from sharpley import __version__, plotting
 from sharpley.app.demo_figures import figures
-from sharpley.app.demo_study import FEATURES, N_BACKGROUND, Size, Study, make_study
+from sharpley.app.demo_study import FEATURES, ROWS_FOR_SHAP, Size, Study, make_study
 from sharpley.plotting.axes import require_matplotlib
 
 if TYPE_CHECKING:
@@ -75,9 +75,10 @@ def _table(study: Study) -> Table:
 
 def _summary(study: Study) -> list[str]:
     inside, times = study.inside, study.error_of_shap / study.error
+    of_exact = 2 ** len(FEATURES) * study.n_background * len(study.exact)
     return [
         f"Method {study.estimate.method}: {study.n_predictions:,} predictions; "
-        f"shap: {study.n_predictions_of_shap:,}; exact: {2 ** len(FEATURES) * N_BACKGROUND * len(study.exact):,}.",
+        f"shap: {study.n_predictions_of_shap:,}; exact: {of_exact:,}.",
         f"Error (root mean square over all values): {study.error:.2f}; shap: {study.error_of_shap:.2f}, "
         f"{times:.1f} times as large.",
         f"95% intervals that contain the exact value: {inside.mean():.1%} of {inside.size:,}, for {inside.shape[1]} "
@@ -104,9 +105,10 @@ def _page(study: Study, images: dict[str, str]) -> str:
         d=len(FEATURES),
         patients=len(study.exact),
         seeds=len(inside),
-        background=N_BACKGROUND,
+        background=study.n_background,
+        rows_for_shap=ROWS_FOR_SHAP,
         method=study.estimate.method,
-        max_evals=study.max_evals,
+        max_predictions=study.max_predictions,
         all_evals=2 ** len(FEATURES),
         n_predictions=f"{study.n_predictions:,}",
         n_predictions_of_shap=f"{study.n_predictions_of_shap:,}",

@@ -1,7 +1,8 @@
 """What ``sharpley demo`` computes: estimates by Sharpley and by shap from as many predictions, and exact values.
 
 A model of the progression of diabetes is trained on data that come with scikit-learn. It has only 10 features, so all
-2^10 = 1024 coalitions can be evaluated, and the exact Shapley values are known: both estimates can be judged.
+2^10 = 1024 coalitions can be evaluated for all rows of the training data, and the exact Shapley values are known: both
+estimates can be judged. shap uses 100 background rows, as its users do, and Sharpley the whole training data.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tqdm import tqdm
 
 from sharpley._support.typing import Floats
 from sharpley.explainer import Explainer
-from sharpley.games import Background
+from sharpley.games.marginal.known import REPEATED_ROWS
 from sharpley.result import ShapleyEstimate
 
 if TYPE_CHECKING:
@@ -34,14 +35,14 @@ FEATURES = [
     "log triglycerides",
     "blood sugar",
 ]
-N_BACKGROUND = 100
+ROWS_FOR_SHAP = 100  # of background, which is the default of shap's maskers
 
 
 @dataclass(frozen=True)
 class Size:
     """How much the demonstration computes."""
 
-    n_patients: int = 50
+    n_patients: int = 20
     """Patients who are held out from training, and explained."""
     n_pairs: int = 2
     """Pairs of orderings of shap's PermutationExplainer, whose number of predictions is the budget."""
@@ -64,13 +65,15 @@ class Study:
     of_shap : (patients, d) float
         The values of shap's PermutationExplainer.
     exact : (patients, d) float
-        Exact Shapley values.
+        Exact Shapley values, for all rows of the training data.
     predictions : (patients,) float
         The model's predictions.
     n_predictions, n_predictions_of_shap : int
         Model predictions that each of the two spent on all patients.
-    max_evals : int
-        The budget of ``estimate``, in coalitions for each patient.
+    n_background : int
+        Rows of the training data.
+    max_predictions : int
+        The budget of ``estimate``, for each patient.
     inside : (seeds, patients, d) bool
         Whether each exact value lies in its 95% interval.
     """
@@ -83,7 +86,8 @@ class Study:
     predictions: Floats
     n_predictions: int
     n_predictions_of_shap: int
-    max_evals: int
+    n_background: int
+    max_predictions: int
     inside: NDArray[np.bool_]
 
     @property
@@ -117,27 +121,28 @@ class Counted:
 def make_study(report: Callable[[str], None], size: Size) -> Study:
     """Train the model and explain its predictions; ``report`` is called with a line of text at each step."""
     report("Training gradient boosting on scikit-learn's diabetes data")
-    model, background, patients, score = _model(size.n_patients)
+    model, train, patients, score = _model(size.n_patients)
     report(f"Its R² is {score:.2f} for {len(patients)} held-out patients")
     report("Explaining these predictions with shap's PermutationExplainer")
-    of_shap, spent_by_shap = _explain_with_shap(model, background, patients, size.n_pairs)
-    max_evals = 2 + (spent_by_shap - N_BACKGROUND - len(patients)) // (N_BACKGROUND * len(patients))
+    of_shap, spent_by_shap = _explain_with_shap(model, train, patients, size.n_pairs)
+    budget = (spent_by_shap - len(train) - REPEATED_ROWS) // len(patients)
     report(f"Explaining them with Sharpley, from no more than the same {spent_by_shap:,} model predictions")
     counted = Counted(model)
-    explainer = Explainer(counted, background, rng=0)
-    estimate = explainer.estimate(patients, max_evals=max_evals)
+    explainer = Explainer(counted, train, rng=0)
+    estimate = explainer.estimate(patients, max_predictions=budget)
     spent = counted.count
-    report(f"Computing the exact values, from all {2 ** len(FEATURES)} coalitions, to judge both")
-    exact = Explainer(model, background, method="exact").estimate(patients).values
+    report(f"Computing the exact values, from all {2 ** len(FEATURES)} coalitions on {len(train)} rows, to judge both")
+    exact = Explainer(model, train, method="exact", draws="shared").estimate(patients).values
     report(f"Repeating Sharpley's estimates with {size.n_seeds} seeds, to measure the coverage of the intervals")
     seeds = tqdm(range(size.n_seeds), leave=False, disable=None)
-    inside = np.array([_inside(model, background, patients, exact, max_evals, seed) for seed in seeds])
-    explanation, predictions = explainer(patients, max_evals=max_evals), model.predict(patients)
-    return Study(score, estimate, explanation, of_shap, exact, predictions, spent, spent_by_shap, max_evals, inside)
+    inside = np.array([_inside(model, train, patients, exact, budget, seed) for seed in seeds])
+    explanation, predictions = explainer(patients, max_predictions=budget), model.predict(patients)
+    spendings = spent, spent_by_shap, len(train), budget
+    return Study(score, estimate, explanation, of_shap, exact, predictions, *spendings, inside)
 
 
-def _model(n_patients: int) -> tuple[Any, Background, Any, float]:
-    """Return a trained model, background rows, the patients to explain, and R² for these."""
+def _model(n_patients: int) -> tuple[Any, Any, Any, float]:
+    """Return a trained model, the data that it was trained on, the patients to explain, and R² for these."""
     from sklearn.datasets import load_diabetes
     from sklearn.ensemble import GradientBoostingRegressor
     from sklearn.model_selection import train_test_split
@@ -146,15 +151,15 @@ def _model(n_patients: int) -> tuple[Any, Background, Any, float]:
     data.columns = FEATURES
     train, test, train_target, test_target = train_test_split(data, target, test_size=n_patients, random_state=0)
     model = GradientBoostingRegressor(n_estimators=60, max_depth=5, random_state=0).fit(train, train_target)
-    return model, Background.sample(train, N_BACKGROUND, rng=0), test, model.score(test, test_target)
+    return model, train, test, model.score(test, test_target)
 
 
-def _explain_with_shap(model: Any, background: Background, patients: Any, n_pairs: int) -> tuple[Floats, int]:
+def _explain_with_shap(model: Any, train: Any, patients: Any, n_pairs: int) -> tuple[Floats, int]:
     """Return the values of shap's PermutationExplainer, (patients, d), and the predictions that they cost."""
     import shap
 
     counted = Counted(model)
-    masker = shap.maskers.Independent(background.rows, max_samples=N_BACKGROUND)
+    masker = shap.maskers.Independent(train, max_samples=ROWS_FOR_SHAP)
     state = np.random.get_state()  # noqa: NPY002 (shap seeds the global generator)
     try:
         explainer = shap.PermutationExplainer(counted, masker, seed=0)
@@ -164,10 +169,8 @@ def _explain_with_shap(model: Any, background: Background, patients: Any, n_pair
     return found.values, counted.count
 
 
-def _inside(
-    model: Any, background: Background, patients: Any, exact: Floats, max_evals: int, seed: int
-) -> NDArray[np.bool_]:
+def _inside(model: Any, train: Any, patients: Any, exact: Floats, budget: int, seed: int) -> NDArray[np.bool_]:
     """Return whether each exact value lies in its 95% interval, with the random choices of one seed: (patients, d)."""
-    explainer = Explainer(model, background, rng=seed)
-    lower, upper = explainer.estimate(patients, max_evals=max_evals, progress=False).interval()
+    explainer = Explainer(model, train, rng=seed)
+    lower, upper = explainer.estimate(patients, max_predictions=budget, progress=False).interval()
     return (lower <= exact) & (exact <= upper)
