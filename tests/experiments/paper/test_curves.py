@@ -73,13 +73,13 @@ def test_trees_tables_and_walks_give_the_same_contributions(trees):
     from sharpley.games import TreeGame
     from sharpley.samplers import MonteCarlo
     from sharpley_experiments.common.constants import SEED
-    from sharpley_experiments.paper.evaluation.games import _first_rows
+    from sharpley_experiments.paper.evaluation.games import rows_to_train_on
 
     assert isinstance(trees.games, TableGames)
     orderings = MonteCarlo(10, rng=0).random(5)
     walked = CurveGames(_Anonymous(trees.games), None).contributions(orderings)
     np.testing.assert_allclose(walked, trees.contributions(orderings), atol=1e-12)
-    dataset = _first_rows(load("make_regression", None), 200)
+    dataset = rows_to_train_on(load("make_regression", None), 200)
     task = make_task(dataset, train_xgboost(dataset), rows=3, background=20, seed=SEED)
     closed_form = CurveGames(TreeGame(task.model, task.background, task.rows), None).contributions(orderings)
     np.testing.assert_allclose(walked, closed_form, atol=1e-6)
