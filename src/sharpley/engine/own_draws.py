@@ -24,7 +24,6 @@ from sharpley.estimators.draws.estimator import LEAST_DRAWS, OwnDraws
 from sharpley.estimators.draws.visits import Visits
 from sharpley.estimators.draws.walks import Steps, Walks
 from sharpley.games.base import DrawFacts, Games
-from sharpley.samplers.replicates import GroupedSource
 
 FIRST_STEPS = 50  # after which a tolerance is first checked
 CHECKPOINT_GROWTH = 1.5  # factor by which the number of steps grows from one check to the next
@@ -112,13 +111,13 @@ class OwnDrawsRun:
         sampling, visiting = self._settings.generator().spawn(2)
         source = make_source(self._plan.method, self._games.d, sampling, self._expected(count))
         visits = Visits(self._population.order(self._games.d, visiting), visiting)
-        draws, orderings = np.empty(0, dtype=np.int64), []
+        draws = np.empty(0, dtype=np.int64)
         contributions = np.empty((len(rows), 0, self._games.d, self._ends.shape[2]))
         differing = np.empty((len(rows), 0, self._games.d), dtype=bool)
         spent = np.full(len(rows), self._plan.endpoint_cost)
         expensive = [np.empty(0, dtype=np.int64)]
         for now in self._checkpoints(count):
-            fresh = Steps(_orderings(source, now - len(draws)), visits.extend(now - len(draws)))
+            fresh = Steps(source.take(now - len(draws))[0], visits.extend(now - len(draws)))
             found, differ, cost = self._contributions(rows, fresh, spent)
             fits = spent + cost <= self._plan.budget
             expensive.append(rows[~fits])
@@ -126,7 +125,6 @@ class OwnDrawsRun:
             contributions = np.concatenate([contributions[fits], found[fits]], axis=1)
             differing = np.concatenate([differing[fits], differ[fits]], axis=1)
             draws = np.concatenate([draws, fresh.draws])
-            orderings.append(fresh.orderings)
             if len(rows) == 0:
                 break
             moments = self._population.estimate(
@@ -182,10 +180,6 @@ class OwnDrawsRun:
             known = (None, None) if self._facts is None else (self._facts.empty[some.draws], self._ends[rows, 1])
             parts.append(walks.contributions(values.reshape(-1, self._ends.shape[2]), *known))
         return np.concatenate(parts, axis=1)
-
-
-def _orderings(source: GroupedSource, count: int) -> NDArray[np.int64]:
-    return source.take(count)[0]
 
 
 def _rounded_down(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from sharpley_experiments.bench.population.references import Reference, referenc
 from sharpley_experiments.common.timed import Timed
 
 PREDICTIONS_PER_EVAL = 100
-"""Budgets are so many times those of the other benchmark, whose games have 100 background rows."""
+"""Predictions in the budget for each evaluation of the other benchmark, whose games have 100 background rows."""
 ROUNDING = 1e-6  # of the size of all values: an interval may miss a value by that much
 
 
