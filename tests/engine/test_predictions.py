@@ -156,3 +156,12 @@ def test_results_say_how_many_predictions():
     assert shapley_values(Airport((1.0, 2.0, 4.0))).n_predictions == 8
     found = sharpley.from_orderings(Airport((1.0, 2.0, 4.0)), [[0, 1, 2]])
     assert found.n_predictions == found.n_evals == 4
+
+
+@pytest.mark.filterwarnings("ignore:.*did not reach tol")
+def test_a_tolerance_does_not_make_rows_with_equal_values_exceed_the_budget():
+    data = RNG.integers(2, size=(400, 30)).astype(float)
+    model = Counting()
+    found = Explainer(model, data, draws="own", rng=0).estimate(data[:6], tol=1e-6, max_predictions=3000)
+    assert not found.converged.any()
+    assert model.rows == 404 + found.n_predictions.sum() <= 404 + 6 * 3000

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
+from sharpley.coalitions.moments import Moments
 from sharpley.engine.evaluation import evaluate_walks
 from sharpley.engine.methods import make_source
 from sharpley.engine.progress import Progress
@@ -116,11 +117,16 @@ class OwnDrawsRun:
         differing = np.empty((len(rows), 0, self._games.d), dtype=bool)
         spent = np.full(len(rows), self._plan.endpoint_cost)
         expensive = [np.empty(0, dtype=np.int64)]
+        moments: Moments | None = None
         for now in self._checkpoints(count):
             fresh = Steps(source.take(now - len(draws))[0], visits.extend(now - len(draws)))
             found, differ, cost = self._contributions(rows, fresh, spent)
             fits = spent + cost <= self._plan.budget
-            expensive.append(rows[~fits])
+            if moments is None:
+                expensive.append(rows[~fits])
+            else:  # what was spent cannot be spent again: these rows end with the last estimate
+                results.write_done(rows[~fits], moments.rows(~fits), spent[~fits], is_last=True)
+                self._progress.advance(int((self._plan.budget - spent[~fits]).sum()))
             rows, spent = rows[fits], (spent + cost)[fits]
             contributions = np.concatenate([contributions[fits], found[fits]], axis=1)
             differing = np.concatenate([differing[fits], differ[fits]], axis=1)
@@ -133,7 +139,7 @@ class OwnDrawsRun:
             done = results.write_done(rows, moments, spent, is_last=now == count)
             self._progress.advance(int((self._plan.budget - spent[done]).sum()))
             rows, spent = rows[~done], spent[~done]
-            contributions, differing = contributions[~done], differing[~done]
+            contributions, differing, moments = contributions[~done], differing[~done], moments.rows(~done)
         return np.concatenate(expensive)
 
     def _expected(self, count: int) -> int | None:
