@@ -6,7 +6,12 @@
 A function counts once, however often it is called, and a *switch* is a call of a function in another file than that of
 the function called before it; first visits are switches between functions that are called for the first time, which
 is what a reader of the code follows (loops repeat the same way). A room is a folder, or a file of the package itself;
-it is *entered* by a call from another room, unless it is already at work further up the stack.
+it is *entered* by a call from another room, unless it is already at work further up the stack. Three columns tell
+apart what an entry means:
+
+- *flow*: rooms that do a part of the work, which should be entered once;
+- *games*: what the engine asks the games for, which are the evaluations and facts such as the number of draws;
+- *vocabulary*: rooms at the bottom of the import contract, whose types and functions every room uses as it uses NumPy.
 """
 
 from __future__ import annotations
@@ -22,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-METHODS = ("gp", "antithetic")
+METHODS = {"gp": "shared", "antithetic": "shared", "antithetic, own draws": "own"}
+VOCABULARY = ("_support", "coalitions", "indices", "permutations", "result", "presentation")
 
 
 class Trace:
@@ -67,8 +73,8 @@ def switches(calls: list[tuple[str, str]]) -> int:
     return sum(first[0] != second[0] for first, second in pairwise(calls))
 
 
-def traced(method: str) -> Trace:
-    """Trace the second call with a method: the first one compiles and imports."""
+def traced(method: str, draws: str) -> Trace:
+    """Trace the call of an explainer; a call before it compiles and imports."""
     import sharpley
 
     rows = np.random.default_rng(0).normal(size=(60, 12))
@@ -76,14 +82,15 @@ def traced(method: str) -> Trace:
     def model(table: np.ndarray) -> np.ndarray:
         return table[:, 0] * table[:, 1] * table[:, 2] + np.tanh(table).sum(axis=1)
 
-    def explain() -> None:
-        sharpley.Explainer(model, rows[:20], method=method, rng=0)(rows[30:34])
+    def explainer() -> Any:
+        return sharpley.Explainer(model, rows[:20], method=method, draws=draws, rng=0)
 
-    explain()
+    explainer()(rows[30:34])
+    fresh = explainer()
     trace = Trace(Path(sharpley.__file__).parent)
     sys.setprofile(trace)
     try:
-        explain()
+        fresh(rows[30:34])
     finally:
         sys.setprofile(None)
     return trace
@@ -95,15 +102,17 @@ def main() -> None:
     parser.add_argument("--src", type=Path, default=Path(__file__).parents[1] / "src")
     sys.path.insert(0, str(parser.parse_args().src.resolve()))
     warnings.simplefilter("ignore")
-    print("| method | files | functions | file switches | on first visits | rooms |")
-    print("|---|--:|--:|--:|--:|---|")
-    for method in METHODS:
-        trace = traced(method)
+    print("| method | files | functions | file switches | on first visits | flow | games | vocabulary |")
+    print("|---|--:|--:|--:|--:|---|--:|--:|")
+    for label, draws in METHODS.items():
+        trace = traced(label.partition(",")[0], draws)
         distinct = list(dict.fromkeys(trace.calls))
         files = {file for file, _ in distinct}
         counts = f"{len(files)} | {len(distinct)} | {switches(trace.calls)} | {switches(distinct)}"
-        rooms = ", ".join(f"{room} {count}" for room, count in trace.entries.items())
-        print(f"| {method} | {counts} | {rooms} |")
+        flow = [room for room in trace.entries if room not in (*VOCABULARY, "games")]
+        rooms = ", ".join(f"{room} {trace.entries[room]}" for room in flow)
+        words = sum(trace.entries[room] for room in VOCABULARY)
+        print(f"| {label} | {counts} | {rooms} | {trace.entries['games']} | {words} |")
 
 
 if __name__ == "__main__":

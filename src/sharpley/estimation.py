@@ -8,8 +8,6 @@ from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method
 from sharpley.engine.rows import estimate_rows
-from sharpley.engine.settings import make_settings
-from sharpley.games.callables import as_games
 from sharpley.indices import Index
 from sharpley.result import ShapleyEstimate
 
@@ -75,11 +73,12 @@ def estimate(
     array([[1., 1., 3.],
            [2., 2., 0.]])
     """
-    settings = make_settings(
-        method,
-        max_evals,
-        tol,
-        rng,
+    return estimate_rows(
+        games,
+        method=method,
+        max_evals=max_evals,
+        tol=tol,
+        rng=rng,
         n_jobs=n_jobs,
         progress=progress,
         unbiased=unbiased,
@@ -87,4 +86,3 @@ def estimate(
         draws=draws,
         max_predictions=max_predictions,
     )
-    return estimate_rows(as_games(games), settings)

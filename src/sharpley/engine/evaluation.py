@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from sharpley._support.typing import Coalitions, Floats, Orderings
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.progress import Progress
 from sharpley.engine.timing import Stopwatch
-from sharpley.estimators.base import Budget, Estimator
 from sharpley.estimators.draws.walks import Walks
 from sharpley.estimators.walks import add_walks, contributions_along
 from sharpley.games.base import Evaluate, Games
@@ -78,36 +76,6 @@ class Evaluation:
         with nullcontext() if self._stopwatch is None else self._stopwatch.model_calls():
             new = evaluate(self._games, self.rows, self._whole(fresh), n_jobs=self._n_jobs, advance=self._advance)
         self.values = np.concatenate([self.values, new], axis=1)
-
-    def spend(self, estimator: Estimator, budget: Budget, learnt: Any = None) -> tuple[bool, Any]:
-        """Let an estimator choose coalitions and learn from their values until the budget is spent.
-
-        Parameters
-        ----------
-        estimator : Estimator
-        budget : Budget
-        learnt : optional
-            The last result of ``estimator.learn``; None in the first call.
-
-        Returns
-        -------
-        grew : bool
-            Whether the sample grew, so that there is something new to estimate from.
-        learnt
-            The new result of ``estimator.learn``. Once all coalitions have been evaluated, it is not updated any more.
-        """
-        grew = False
-        # What was learnt reaches only those choices that are declared to depend on values.
-        while estimator.choose(self.store, budget, learnt if estimator.choices_depend_on else None):
-            grew = True
-            if len(self.store) > budget.now:
-                name = type(estimator).__name__
-                raise RuntimeError(f"{name} chose {len(self.store)} coalitions, more than its budget of {budget.now}")
-            self.catch_up()
-            if self.store.is_complete:
-                break
-            learnt = estimator.learn(self.values)
-        return grew, learnt
 
     def keep(self, which: NDArray[np.bool_]) -> None:
         """Continue with only some of the rows, given by a mask (r,)."""

@@ -9,6 +9,7 @@ background rows, are omitted from its game; so rows are first grouped by the pla
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +22,25 @@ from sharpley.engine.methods import make_estimator, method_name
 from sharpley.engine.own_draws import OwnDrawsRun
 from sharpley.engine.progress import Progress, progress_bar
 from sharpley.engine.results import Results
-from sharpley.engine.settings import Plan, Settings, make_plan
+from sharpley.engine.settings import Plan, Settings, make_plan, make_settings
 from sharpley.engine.timing import Stopwatch
 from sharpley.estimators.base import Budget, Estimator, whole_budget
 from sharpley.estimators.exact import ExactEstimator
 from sharpley.games.base import Games, checked_endpoints, checked_varying
+from sharpley.games.callables import as_games
 from sharpley.result import ShapleyEstimate
 
 CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one check of the tolerance to the next
 MAX_VALUES_AT_ONCE = 2**23  # values of coalitions held in memory for a block of rows: 64 MB
 
 
-def estimate_rows(games: Games, settings: Settings) -> ShapleyEstimate:
-    """Estimate the index of every row of ``games``; arrays have shape (rows, components), or (rows, components, k)."""
+def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
+    """Estimate the index of every row of games, with the arguments of ``make_settings``.
+
+    Arrays have shape (rows, components), or (rows, components, k).
+    """
+    settings = make_settings(**arguments)
+    games = as_games(games)
     everyone = np.ones((games.n_rows, games.d), dtype=bool)
     varying = checked_varying(games) if settings.index.ignores_null_players else everyone
     # Before the model is called, since too small a budget is an error.
@@ -141,17 +148,17 @@ class _Run:
 
     def into(self, results: Results, components: NDArray[np.int64], progress: Progress) -> None:
         """Run the estimator, and write rows into ``results`` as soon as they meet the tolerance."""
-        learnt, moments = None, None
-        for budget in self._checkpoints():
-            grew, learnt = self._evaluation.spend(self._estimator, budget, learnt)
-            if grew or moments is None:  # otherwise the last estimate, of the rows that remain, still holds
-                moments = self._moments(learnt)
+        for found in self._estimator.run(self._evaluation, self._checkpoints()):
+            if self._evaluation.store.is_complete:
+                moments = self._enumerate()
+            elif found is not None:  # otherwise the last estimate, of the rows that remain, still holds
+                moments = found
             done = results.met(moments, all_components=len(components) == results.n_components)
             self._write(results, components, progress, moments, done, converged=True)
             if done.all():
                 return
             moments = moments.rows(~done)
-        if self._plan.may_enumerate or moments is None:
+        if self._plan.may_enumerate:
             moments = self._enumerate()
         everyone = np.ones(len(self._evaluation.rows), dtype=bool)
         self._write(results, components, progress, moments, everyone, converged=self._plan.may_enumerate)
@@ -166,12 +173,6 @@ class _Run:
             checks.append(budget)
             budget = int(CHECKPOINT_GROWTH * budget) + 1
         return [Budget(now, most, may_stop=True) for now in [*checks, most]]
-
-    def _moments(self, learnt: object) -> Moments:
-        """Return the estimate, which is exact if all coalitions have been evaluated."""
-        if self._evaluation.store.is_complete:
-            return self._enumerate()
-        return self._estimator.estimate(self._evaluation.values, learnt)
 
     def _enumerate(self) -> Moments:
         """Evaluate all coalitions and return exact values."""

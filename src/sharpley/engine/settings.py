@@ -65,11 +65,11 @@ class Settings:
 
 
 def make_settings(
-    method: AnyMethod,
-    max_evals: int | None,
-    tol: float | None,
-    rng: RNG,
     *,
+    method: AnyMethod,
+    max_evals: int | None = None,
+    tol: float | None = None,
+    rng: RNG = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
     unbiased: bool = False,

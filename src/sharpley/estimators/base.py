@@ -1,20 +1,22 @@
 """The interface of an estimator: choose coalitions, learn from their values, estimate.
 
-A run of a method repeats three steps, each of which has access to different information:
+``run`` repeats three steps, each of which has access to different information:
 
 1. ``choose`` registers coalitions within a budget. It depends only on the number of players, the budget, the random
    generator and the last result of ``learn``, if there is one; it never sees the values themselves.
-2. The engine evaluates the newly registered coalitions.
+2. The newly registered coalitions are evaluated, by the engine.
 3. ``learn`` computes from the values what further choices and the estimate may depend on: None for most methods.
    Estimators whose *choices* depend on it declare this in ``choices_depend_on``.
 
-Finally, ``estimate`` computes the index and its variances from the values. It does not change the estimator.
+Once a budget is spent, ``estimate`` computes the index and its variances from the values. It does not change the
+estimator.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -49,6 +51,18 @@ class Budget(NamedTuple):
 def whole_budget(most: int) -> Budget:
     """Return a budget that is spent in a single choice."""
     return Budget(most, most, may_stop=False)
+
+
+class Evaluated(Protocol):
+    """Coalitions and their values, as a run needs them; ``sharpley.engine.evaluation.Evaluation`` is one."""
+
+    store: CoalitionStore
+    """Where coalitions are registered."""
+    values: Floats
+    """Values (r, m, k) of the coalitions evaluated so far."""
+
+    def catch_up(self) -> None:
+        """Evaluate the coalitions that were registered since the last call."""
 
 
 class Estimator(ABC):
@@ -113,6 +127,41 @@ class Estimator(ABC):
     def first_checkpoint(self, most: int) -> int:
         """Return the budget from which on the error bar is reliable enough to stop, in a run with budget ``most``."""
         return self.least_budget
+
+    def run(self, evaluation: Evaluated, budgets: Iterable[Budget]) -> Iterator[Moments | None]:
+        """Spend one budget after the other, and yield the estimate after each.
+
+        Parameters
+        ----------
+        evaluation : Evaluated
+            Evaluates the coalitions that are chosen. Between two budgets, rows may be removed from it.
+        budgets : iterable of Budget
+            Budgets that grow.
+
+        Yields
+        ------
+        Moments or None
+            Arrays of shape (r, components, k); None if there is nothing to estimate, since the sample has not grown,
+            or since all coalitions have been evaluated, so that the values are known exactly.
+        """
+        learnt, grew = None, True  # so that the first budget is followed by an estimate in any case
+        for budget in budgets:
+            # What was learnt reaches only those choices that are declared to depend on values.
+            while self.choose(evaluation.store, budget, learnt if self.choices_depend_on else None):
+                grew = True
+                self._check_spent(evaluation.store, budget)
+                evaluation.catch_up()
+                if evaluation.store.is_complete:
+                    break
+                learnt = self.learn(evaluation.values)
+            is_known = evaluation.store.is_complete
+            yield self.estimate(evaluation.values, learnt) if grew and not is_known else None
+            grew = False
+
+    def _check_spent(self, store: CoalitionStore, budget: Budget) -> None:
+        if len(store) > budget.now:
+            name = type(self).__name__
+            raise RuntimeError(f"{name} chose {len(store)} coalitions, more than its budget of {budget.now}")
 
     @abstractmethod
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:

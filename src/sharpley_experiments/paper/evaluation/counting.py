@@ -57,6 +57,7 @@ def estimate_every_time(games: Games, method: AnyMethod, budget: int, seed: np.r
         size = 1 if estimator.choices_depend_on == "row" else len(waiting)
         rows, waiting = waiting[:size], waiting[size:]
         evaluation = Evaluation(games, rows, EveryTime(games.d), ends[rows])
-        _, learnt = evaluation.spend(estimator, whole_budget(budget))
-        parts.append(estimator.estimate(evaluation.values, learnt).values[:, :, 0])
+        (found,) = estimator.run(evaluation, [whole_budget(budget)])
+        assert found is not None, "EveryTime is never complete, and the first budget is followed by an estimate"
+        parts.append(found.values[:, :, 0])
     return np.concatenate(parts)
