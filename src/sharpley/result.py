@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.coalitions.moments import Moments, half_widths
 from sharpley.presentation.labelled import Labelled, heading
 from sharpley.presentation.selection import select
 
@@ -103,14 +104,7 @@ class ShapleyEstimate:
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must lie between 0 and 1, got {level!r}; for 95% give 0.95")
-        from scipy.special import ndtri, stdtrit
-
-        probability = 0.5 + level / 2
-        degrees_of_freedom = np.maximum(self.degrees_of_freedom, np.finfo(float).tiny)
-        with np.errstate(invalid="ignore"):
-            student_t = stdtrit(degrees_of_freedom, probability)
-            quantile = np.where(np.isinf(degrees_of_freedom), ndtri(probability), student_t)
-        half = np.where(self.standard_errors == 0, 0.0, quantile * self.standard_errors)
+        half = half_widths(Moments(self.values, self.standard_errors**2, self.degrees_of_freedom), level)
         return self.values - half, self.values + half
 
     @property

@@ -25,7 +25,7 @@ def summed_variance(members):
     """Summed variance of all Shapley values, by conditioning from scratch and without the factor for misfit."""
     signs = np.where(members, 1.0, -1.0)
     n = len(signs)
-    no_regression = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.zeros((n, 1)))
+    no_regression = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.zeros((n, 1)), np.zeros((D, n)))
     odd = np.random.default_rng(0).standard_normal((n, 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sharpley.estimators.gp.posterior._misfit", lambda squares, degrees_of_freedom: np.ones(1))

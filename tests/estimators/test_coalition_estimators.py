@@ -163,7 +163,7 @@ def test_posterior_agrees_with_dense_algebra(monkeypatch, by):
     gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
     everything = np.where(all_coalitions(6), 1.0, -1.0)
     across = shapley_functional(all_coalitions(6)) @ dense_gram(everything, signs, scales, 50.0)
-    no_regression = LeastSquares(np.zeros((6, 2)), np.zeros((6, 2)), 1.0, np.zeros((20, 2)))
+    no_regression = LeastSquares(np.zeros((6, 2)), np.zeros((6, 2)), 1.0, np.zeros((20, 2)), np.zeros((6, 20)))
     found = Conditioner(data, no_regression, settings).posterior(np.arange(2), scales)
     mean = across @ np.linalg.solve(gram, values)
     np.testing.assert_allclose(found.values, mean + (2 * data.delta - mean.sum(axis=0)) / 6, atol=1e-6)
@@ -180,43 +180,44 @@ def test_posterior_agrees_with_dense_algebra(monkeypatch, by):
 
 
 def test_variances_are_at_least_those_from_held_out_pairs():
-    """These are the regression's, times the ratio of squared errors of process and regression on held-out pairs."""
+    """These are half of those of a regression on the errors at held-out pairs, times the root of its free share."""
     settings = GPSettings(free_variance=50.0, held_out_pairs=7)
     data, _ = all_pairs(6, games=2)
     data = data.pairs(slice(0, 24))
     scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)
     linear = PairRegression(data.signs).fit(data.odd, data.delta)
-    dominant = linear._replace(variances=1e6 * linear.variances)  # those of the posterior are negligible
+    dominant = linear._replace(squared_sensitivity=1e6 * linear.squared_sensitivity)  # the posterior's are negligible
     found = Conditioner(data, dominant, settings).posterior(np.arange(2), scales)
 
     signs, values, noise = with_full_coalition(data)
     gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
-    weights = class_weights(data.sizes, 6)
-    of_process, of_regression = np.zeros(2), np.zeros(2)
+    by_held_out = np.zeros((6, 2))
     for i in np.linspace(0, 23, 7).round().astype(int):
         others = np.delete(np.arange(25), i)
         predicted = gram[i, others] @ np.linalg.solve(gram[np.ix_(others, others)], values[others])
-        of_process += weights[i] * (values[i] - predicted) ** 2
-        of_regression += weights[i] * (values[i] - regression_without(data, weights, i)) ** 2
-    share = np.minimum(of_process / of_regression, 1.0) ** settings.held_out_power
-    np.testing.assert_allclose(found.variances, dominant.variances * share, rtol=1e-4)
+        by_held_out += 24 / 7 * np.outer(linear.squared_sensitivity[:, i], (values[i] - predicted) ** 2)
+    by_held_out *= settings.held_out_share * np.sqrt(linear.degrees_of_freedom / 24)
+    np.testing.assert_allclose(found.variances, 1e6 * by_held_out, rtol=1e-4)
     combined = Conditioner(data, linear, settings).posterior(np.arange(2), scales).variances
-    zero = linear._replace(variances=0 * linear.variances)
+    zero = linear._replace(squared_sensitivity=0 * linear.squared_sensitivity)
     by_posterior = Conditioner(data, zero, settings).posterior(np.arange(2), scales).variances
-    by_held_out = linear.variances * share
     larger, smaller = np.maximum(by_posterior, by_held_out), np.minimum(by_posterior, by_held_out)
     np.testing.assert_allclose(combined, larger + smaller / 3, rtol=1e-4)
 
 
-def regression_without(data, weights, i):
-    """The prediction of z·b + γ_size for pair i, fitted to all other pairs with the given weights."""
-    classes = np.unique(data.sizes[2 * data.sizes != data.d])
-    design = np.concatenate([data.signs @ hyperplane_basis(data.d).T, data.sizes[:, None] == classes], axis=1)
-    known = np.outer(data.signs.sum(axis=1) / data.d, data.delta)
-    rest = np.delete(np.arange(len(weights)), i)
-    root = np.sqrt(weights[rest])[:, None]
-    fit, *_ = np.linalg.lstsq(root * design[rest], root * (data.odd - known)[rest], rcond=None)
-    return known[i] + design[i] @ fit
+def test_the_sensitivity_of_the_regression_is_that_of_its_values():
+    """An error at one pair moves the values; its square counts as far as pairs of the same class were not drawn."""
+    data, _ = all_pairs(6, games=1)
+    data = data.pairs(slice(0, 24))
+    regression = PairRegression(data.signs)
+    fit = regression.fit(data.odd, data.delta)
+    drawn = np.bincount(data.sizes, minlength=4)[1:] / pairs_per_class(6)
+    for i in (0, 9, 23):
+        moved = data.odd.copy()
+        moved[i] += 1.0
+        change = regression.fit(moved, data.delta).values - fit.values
+        expected = change[:, 0] ** 2 * (1.0 - drawn[data.sizes[i] - 1])
+        np.testing.assert_allclose(fit.squared_sensitivity[:, i], expected, atol=1e-12)
 
 
 def test_gradients_agree_with_finite_differences():

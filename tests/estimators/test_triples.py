@@ -178,7 +178,7 @@ def test_posterior_with_triples_agrees_with_dense_algebra(monkeypatch):
     triples = Triples(STRONG, np.array([0.5, 2.0, 1.0]))
     monkeypatch.setattr(gp_posterior, "outstanding", lambda *arguments, **options: triples)
     data = sparse_data(n=120)
-    no_regression = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.ones((120, 1)))
+    no_regression = LeastSquares(np.zeros((D, 1)), np.zeros((D, 1)), 1.0, np.ones((120, 1)), np.zeros((D, 120)))
     ((_, found),) = Conditioner(data, no_regression, settings).posteriors(np.arange(1), SCALES)
     assert found.triples is triples
 

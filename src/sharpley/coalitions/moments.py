@@ -31,6 +31,24 @@ def exact_moments(values: Floats) -> Moments:
     return Moments(values, np.zeros_like(values), np.full_like(values, np.inf))
 
 
+def half_widths(moments: Moments, level: float) -> Floats:
+    """Return half the width of confidence intervals: the standard error times a quantile of Student's t distribution.
+
+    Examples
+    --------
+    >>> float(half_widths(Moments(np.array(5.0), np.array(4.0), np.array(np.inf)), 0.95).round(2))
+    3.92
+    """
+    from scipy.special import ndtri, stdtrit
+
+    probability = 0.5 + level / 2
+    degrees_of_freedom = np.maximum(moments.degrees_of_freedom, np.finfo(float).tiny)
+    with np.errstate(invalid="ignore"):
+        student_t = stdtrit(degrees_of_freedom, probability)
+        quantile = np.where(np.isinf(degrees_of_freedom), ndtri(probability), student_t)
+        return np.where(moments.variances == 0.0, 0.0, quantile * np.sqrt(moments.variances))
+
+
 def joined(parts: Iterable[Moments]) -> Moments:
     """Concatenate the moments of consecutive blocks of rows."""
     return Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))

@@ -118,14 +118,15 @@ class OwnDrawsRun:
         spent = np.full(len(rows), self._plan.endpoint_cost)
         expensive = [np.empty(0, dtype=np.int64)]
         moments: Moments | None = None
-        for now in self._checkpoints(count):
+        for n_looks, now in enumerate(self._checkpoints(count), start=1):
             fresh = Steps(source.take(now - len(draws))[0], visits.extend(now - len(draws)))
             found, differ, cost = self._contributions(rows, fresh, spent)
             fits = spent + cost <= self._plan.budget
             if moments is None:
                 expensive.append(rows[~fits])
             else:  # what was spent cannot be spent again: these rows end with the last estimate
-                results.write_done(rows[~fits], moments.rows(~fits), spent[~fits], is_last=True)
+                last = moments.rows(~fits)
+                results.write_done(rows[~fits], last, None, spent[~fits], n_looks=n_looks, is_last=True)
                 self._progress.advance(int((self._plan.budget - spent[~fits]).sum()))
             rows, spent = rows[fits], (spent + cost)[fits]
             contributions = np.concatenate([contributions[fits], found[fits]], axis=1)
@@ -133,10 +134,11 @@ class OwnDrawsRun:
             draws = np.concatenate([draws, fresh.draws])
             if len(rows) == 0:
                 break
+            before = None if moments is None else moments.rows(fits)
             moments = self._population.estimate(
                 contributions, draws, differing, self._varying[rows], rows, self._ends[rows]
             )
-            done = results.write_done(rows, moments, spent, is_last=now == count)
+            done = results.write_done(rows, moments, before, spent, n_looks=n_looks, is_last=now == count)
             self._progress.advance(int((self._plan.budget - spent[done]).sum()))
             rows, spent = rows[~done], spent[~done]
             contributions, differing, moments = contributions[~done], differing[~done], moments.rows(~done)
@@ -147,7 +149,7 @@ class OwnDrawsRun:
 
     def _checkpoints(self, count: int) -> Iterator[int]:
         """Yield the numbers of steps after which the tolerance is checked; the last is the whole number."""
-        now = FIRST_STEPS
+        now = min(FIRST_STEPS, max(LEAST_DRAWS, 2 * count // 3))  # one look is not enough to stop
         while self._settings.may_stop and now < count:
             yield now
             now = int(CHECKPOINT_GROWTH * now) + 1

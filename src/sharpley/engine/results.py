@@ -11,6 +11,7 @@ from sharpley._support.checks import stacklevel_outside
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.engine.settings import DRAWS_PER_EVAL
+from sharpley.engine.stopping import meets
 from sharpley.games.base import Games
 from sharpley.indices import Index
 from sharpley.result import ShapleyEstimate
@@ -59,10 +60,17 @@ class Results:
         self._n_predictions[rows] = (n_evals - 2) * self._games.draws_per_value + self._games.endpoint_draws
 
     def write_done(
-        self, rows: NDArray[np.int64], moments: Moments, predictions: NDArray[np.int64], *, is_last: bool
+        self,
+        rows: NDArray[np.int64],
+        moments: Moments,
+        before: Moments | None,
+        predictions: NDArray[np.int64],
+        *,
+        n_looks: int,
+        is_last: bool,
     ) -> NDArray[np.bool_]:
         """Write the rows that meet the tolerance, or all at the end of a run with own draws; return which, (r,)."""
-        met = self.met(moments)
+        met = self.met(moments, before, n_looks)
         done = met | is_last
         components = np.arange(self.n_components)
         self.write(rows[done], components, moments.rows(done))
@@ -72,15 +80,13 @@ class Results:
         self._n_evals[rows] = -(-predictions // min(self._games.n_draws, DRAWS_PER_EVAL))
         return done
 
-    def met(self, moments: Moments, *, all_components: bool = True) -> NDArray[np.bool_]:
-        """Return whether each row's largest standard error is at most ``tol`` times the range of its values."""
+    def met(
+        self, moments: Moments, before: Moments | None, n_looks: int, *, all_components: bool = True
+    ) -> NDArray[np.bool_]:
+        """Return whether each row meets the tolerance, given the look before; all do if there is none."""
         if self._tol is None:
             return np.ones(len(moments.values), dtype=bool)
-        highest, lowest = moments.values.max(axis=1), moments.values.min(axis=1)
-        if not all_components:  # the range includes 0, the value of those that cannot matter
-            highest, lowest = np.maximum(highest, 0.0), np.minimum(lowest, 0.0)
-        largest_error = np.sqrt(moments.variances).max(axis=1)
-        return np.asarray((largest_error <= self._tol * (highest - lowest)).all(axis=1), dtype=bool)
+        return meets(moments, before, self._tol, n_looks=n_looks, all_components=all_components)
 
     def estimate(self, method: str) -> ShapleyEstimate:
         """Return all results as an estimate; the axis of outputs is omitted for a single output."""

@@ -148,15 +148,19 @@ class _Run:
 
     def into(self, results: Results, components: NDArray[np.int64], progress: Progress) -> None:
         """Run the estimator, and write rows into ``results`` as soon as they meet the tolerance."""
-        for found in self._estimator.run(self._evaluation, self._checkpoints()):
+        all_components = len(components) == results.n_components
+        before: Moments | None = None
+        for n_looks, found in enumerate(self._estimator.run(self._evaluation, self._checkpoints()), start=1):
             if self._evaluation.store.is_complete:
                 moments = self._enumerate()
             elif found is not None:  # otherwise the last estimate, of the rows that remain, still holds
                 moments = found
-            done = results.met(moments, all_components=len(components) == results.n_components)
+            done = results.met(moments, before, n_looks, all_components=all_components)
             self._write(results, components, progress, moments, done, converged=True)
             if done.all():
                 return
+            # A look at the same sample again is no second look.
+            before = moments.rows(~done) if found is not None or before is None else before.rows(~done)
             moments = moments.rows(~done)
         if self._plan.may_enumerate:
             moments = self._enumerate()
@@ -172,6 +176,8 @@ class _Run:
         while budget < most:
             checks.append(budget)
             budget = int(CHECKPOINT_GROWTH * budget) + 1
+        if not checks and self._estimator.least_budget < most:  # one look is not enough to stop
+            checks = [self._estimator.least_budget]
         return [Budget(now, most, may_stop=True) for now in [*checks, most]]
 
     def _enumerate(self) -> Moments:

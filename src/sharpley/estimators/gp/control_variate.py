@@ -15,6 +15,7 @@ shared coalitions, the folds would no longer be independent.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -148,7 +149,9 @@ def _control(values: Floats, pairs: WalkedPairs, seen: NDArray[np.bool_], settin
     signs = np.concatenate([pairs.signs[every], np.ones((1, unit.d))])
     positions = np.concatenate([pairs.positions[every], [[FULL, EMPTY]]])
     columns = np.zeros((values.shape[1], unit.odd.shape[1]))
-    for games, found in posteriors(unit, learn_from_pilots(unit, settings), settings):
+    # The Shapley values must be those of the predictions, so there is no averaging over hyperparameters.
+    single = replace(settings, halved_pairs=0)
+    for games, found in posteriors(unit, learn_from_pilots(unit, single), single):
         odd = (found.predict(signs) - signs @ found.values / 2.0) * magnitudes[games]
         columns[positions[:, :1], games] = odd
         columns[positions[:, 1:], games] = -odd

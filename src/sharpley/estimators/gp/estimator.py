@@ -133,4 +133,5 @@ class GaussianProcessEstimator(PairedEstimator):
         found = estimate_games(known.unit, known.pilot, self._settings)
         phi = by_game(found.values * known.magnitudes, values)
         variances = by_game(found.variances * known.magnitudes**2, values)
-        return Moments(phi, variances, np.full_like(phi, found.degrees_of_freedom))
+        degrees_of_freedom = np.broadcast_to(found.degrees_of_freedom, found.values.shape)
+        return Moments(phi, variances, by_game(degrees_of_freedom, values))

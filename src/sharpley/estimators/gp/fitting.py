@@ -14,12 +14,14 @@ variances. The combination is consistent, since the regression is, and its varia
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.estimators.gp.averaging import N_HALVES, halves_of
 from sharpley.estimators.gp.bank import make_bank, spread
 from sharpley.estimators.gp.data import with_full_coalition
 from sharpley.estimators.gp.kernel import Scales
@@ -37,8 +39,8 @@ class Estimates(NamedTuple):
     """Shapley values, (d, g)."""
     variances: Floats
     """Variances of ``values``, (d, g)."""
-    degrees_of_freedom: float
-    """Degrees of freedom behind ``variances``."""
+    degrees_of_freedom: Floats
+    """Degrees of freedom behind ``variances``, (g,)."""
 
 
 class Pilot(NamedTuple):
@@ -61,18 +63,22 @@ def learn_from_pilots(unit: PairData, settings: GPSettings) -> Pilot:
 
 def estimate_games(unit: PairData, pilot: Pilot, settings: GPSettings) -> Estimates:
     """Estimate the Shapley values of normalised games."""
-    values, variances = np.empty((unit.d, unit.odd.shape[1])), np.empty((unit.d, unit.odd.shape[1]))
+    n_games = unit.odd.shape[1]
+    values, variances, degrees_of_freedom = np.empty((unit.d, n_games)), np.empty((unit.d, n_games)), np.empty(n_games)
     seen = unit.pairs(slice(settings.most_pairs))
     n_more = len(unit.signs) - len(seen.signs)
     correctable = n_more >= settings.correction_pairs_per_player * unit.d
     regression = PairRegression(unit.signs, len(seen.signs)) if correctable else None
-    for games, found in posteriors(seen, pilot, settings):
+    # A correction is one of predictions, whose Shapley values are those of a single set of hyperparameters.
+    used = settings if regression is None else replace(settings, halved_pairs=0)
+    for games, found in posteriors(seen, pilot, used):
         values[:, games], variances[:, games] = found.values, found.variances
+        degrees_of_freedom[games] = found.degrees_of_freedom
         if regression is not None:
             at_full = found.predict(np.ones((1, unit.d)))[0]
             correction = regression.fit(unit.odd[:, games] - found.predict(unit.signs), unit.delta[games] - at_full)
             values[:, games], variances[:, games] = _corrected(found, correction)
-    return Estimates(values, variances, float(max(1, len(seen.signs) - unit.d)))
+    return Estimates(values, variances, degrees_of_freedom)
 
 
 def _corrected(found: Posterior, correction: LeastSquares) -> tuple[Floats, Floats]:
@@ -94,13 +100,19 @@ def posteriors(unit: PairData, pilot: Pilot, settings: GPSettings) -> Iterator[t
     """Condition normalised games; yield games that share hyperparameters and triples together, with their posterior."""
     conditioner = Conditioner(unit, pilot.linear, settings)
     everyone = np.arange(unit.odd.shape[1])
+    importance = np.abs(pilot.linear.values)
+
+    def learn_halves(games: NDArray[np.int64]) -> list[Scales]:
+        some = games[spread(len(games), settings.pilot_games)]
+        effort = pilot_effort(unit.d, len(some), settings)
+        return [_learn(half, importance, some, effort, settings) for half in _without_halves(unit, settings)]
+
     if not settings.refits(len(everyone), len(unit.signs)):
         if len(everyone) > settings.refitted_games:  # with this many pairs, triples for each cost more than they gain
             yield everyone, conditioner.posterior(everyone, pilot.scales)
         else:
-            yield from conditioner.posteriors(everyone, pilot.scales)
+            yield from conditioner.posteriors(everyone, pilot.scales, learn_halves)
         return
-    importance = np.abs(pilot.linear.values)
     effort = refit_effort(unit.d, settings)
 
     def refit(game: int) -> Scales:
@@ -108,11 +120,20 @@ def posteriors(unit: PairData, pilot: Pilot, settings: GPSettings) -> Iterator[t
 
     if len(everyone) <= settings.refitted_games:
         for game in everyone.tolist():
-            yield from conditioner.posteriors(everyone[game : game + 1], refit(game))
+            yield from conditioner.posteriors(everyone[game : game + 1], refit(game), learn_halves)
     else:
         bank = make_bank(len(everyone), refit, conditioner.suitability, settings)
         for number in np.unique(bank.best).tolist():
-            yield from conditioner.posteriors(everyone[bank.best == number], bank.sets[number])
+            yield from conditioner.posteriors(everyone[bank.best == number], bank.sets[number], learn_halves)
+
+
+def _without_halves(unit: PairData, settings: GPSettings) -> list[PairData]:
+    """Return the data without each of the halves of the pairs; none if there are too many pairs."""
+    n = len(unit.signs)
+    if not N_HALVES < n <= settings.halved_pairs:
+        return []
+    belongs = halves_of(n)
+    return [unit.pairs(belongs != half) for half in range(N_HALVES)]
 
 
 class Effort(NamedTuple):

@@ -17,13 +17,22 @@ with its own prior variance and Shapley values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.estimators.gp.averaging import (
+    Conditional,
+    are_rough,
+    average,
+    degrees_of_freedom,
+    halves_of,
+    least_share,
+    with_regression,
+)
 from sharpley.estimators.gp.bank import Suitability
 from sharpley.estimators.gp.cholesky import Factor
 from sharpley.estimators.gp.data import with_full_coalition
@@ -31,11 +40,21 @@ from sharpley.estimators.gp.kernel import Scales, fixed_parts, kernel, prior_cov
 from sharpley.estimators.gp.learning import JITTER
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.gp.triples import NO_TRIPLES, Triples, outstanding
-from sharpley.estimators.gp.whitened import Whitened, fit_features, log_evidence
+from sharpley.estimators.gp.whitened import FeatureFit, Whitened, fit_features, log_evidence
 from sharpley.estimators.pairs.base import PairData
 from sharpley.estimators.pairs.regression import LeastSquares
 
 MAX_PREDICTED_AT_ONCE = 1000  # coalitions; it bounds memory
+
+LearnHalves: TypeAlias = Callable[[NDArray[np.int64]], list[Scales]]
+"""Learns hyperparameters of games, without each of the halves of the pairs."""
+
+
+class WhitenedSet(NamedTuple):
+    """A set of hyperparameters, and data whitened by the covariance that it implies."""
+
+    scales: Scales
+    whitened: Whitened
 
 
 class Posterior(NamedTuple):
@@ -45,6 +64,8 @@ class Posterior(NamedTuple):
     """Posterior means of the Shapley values, (d, g)."""
     variances: Floats
     """Variances of the Shapley values, (d, g)."""
+    degrees_of_freedom: Floats
+    """Degrees of freedom behind ``variances``, (g,)."""
     signs: Floats
     """Coalitions that the process is conditioned on, (n, d)."""
     alpha: Floats
@@ -74,6 +95,7 @@ class Posterior(NamedTuple):
         return self._replace(
             values=self.values[:, games],
             variances=self.variances[:, games],
+            degrees_of_freedom=self.degrees_of_freedom[games],
             alpha=self.alpha[:, games],
             slopes=self.slopes[:, games],
             coefficients=self.coefficients[:, games],
@@ -102,16 +124,28 @@ class Conditioner:
         order = np.append(np.setdiff1d(np.arange(n + 1), self._held_out), self._held_out)
         self._signs, self._odd, self._noise = (each[order] for each in with_full_coalition(data))
         self._delta, self._linear = data.delta, linear
+        self._half_of_held_out = halves_of(n)[self._held_out]
         self._fixed = fixed_parts(self._signs, self._signs)
         # At least as many pairs as players are needed to determine the linear part.
         is_determined = n + 1 > settings.free_pairs_per_player * data.d
         tau2 = settings.free_variance if is_determined else settings.learning_variance
         self._prior_precisions = np.full(data.d, data.d / tau2)
 
-    def posteriors(self, games: NDArray[np.int64], scales: Scales) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
+    def posteriors(
+        self, games: NDArray[np.int64], scales: Scales, learn_halves: LearnHalves = lambda games: []
+    ) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
         """Condition games on their values, each with its outstanding interactions if it is then predicted better.
 
         The held-out pairs, on which predictions are compared, are not used to choose the interactions.
+
+        Parameters
+        ----------
+        games : (g,) int
+            Games to condition.
+        scales : Scales
+            Hyperparameters learnt from all pairs.
+        learn_halves : callable, optional
+            Learns hyperparameters of rough games without each of the halves of the pairs (see ``averaging``).
 
         Yields
         ------
@@ -121,12 +155,25 @@ class Conditioner:
             Their posterior.
         """
         whitened = self._whiten(games, scales)
-        together = self._condition(games, scales, whitened, NO_TRIPLES)
+        found = self._condition(games, scales, whitened, NO_TRIPLES)
+        rough = are_rough(self._odd[:, games], found.squared_errors)
+        if not rough.all():
+            yield from self._chosen(games[~rough], [WhitenedSet(scales, whitened.of(~rough))])
+        if rough.any():
+            halves = [WhitenedSet(each, self._whiten(games[rough], each)) for each in learn_halves(games[rough])]
+            yield from self._chosen(games[rough], [WhitenedSet(scales, whitened.of(rough)), *halves])
+
+    def _chosen(
+        self, games: NDArray[np.int64], sets: Sequence[WhitenedSet]
+    ) -> Iterator[tuple[NDArray[np.int64], Posterior]]:
+        """Yield the posteriors of games, averaged over sets of hyperparameters, with or without interactions."""
+        together = self._average(games, [self._condition(games, *each, NO_TRIPLES) for each in sets])
         plain = np.ones(len(games), dtype=bool)
-        for i, triples in enumerate(self._outstanding(whitened, scales)):
+        for i, triples in enumerate(self._outstanding(sets[0])):
             if len(triples.members) > 0:
                 own = games[i : i + 1]
-                found = self._condition(own, scales, whitened.of(i), triples)
+                of_own = [self._condition(own, each.scales, each.whitened.of([i]), triples) for each in sets]
+                found = self._average(own, of_own)
                 if found.held_out_error[0] < self._settings.triple_improvement * together.held_out_error[i]:
                     plain[i] = False
                     yield own, found
@@ -135,15 +182,15 @@ class Conditioner:
 
     def posterior(self, games: NDArray[np.int64], scales: Scales) -> Posterior:
         """Condition games on their values, all without outstanding interactions."""
-        return self._condition(games, scales, self._whiten(games, scales), NO_TRIPLES)
+        return self._average(games, [self._condition(games, scales, self._whiten(games, scales), NO_TRIPLES)])
 
     def suitability(self, scales: Scales) -> Suitability:
         """Return how well hyperparameters suit each of the games, without outstanding interactions."""
         everyone = np.arange(self._odd.shape[1])
         whitened = self._whiten(everyone, scales)
         fit = fit_features(whitened, whitened.signs, self._prior_precisions)
-        held_out_error, _ = self._held_out_error(everyone, fit.alpha, fit.precisions)
-        return Suitability(log_evidence(whitened, fit, self._signs.shape[1]), held_out_error)
+        errors = _squared_errors(fit)
+        return Suitability(log_evidence(whitened, fit, self._signs.shape[1]), self._weighted_mean(errors, everyone))
 
     def _whiten(self, games: NDArray[np.int64], scales: Scales) -> Whitened:
         signs, (n, d) = self._signs, self._signs.shape
@@ -155,8 +202,9 @@ class Conditioner:
         covariance = prior_covariance(scales, 0.0) - shapley.T @ shapley
         return Whitened(factor, values, of_signs, shapley, factor.last_units(len(self._held_out)), covariance)
 
-    def _outstanding(self, whitened: Whitened, scales: Scales) -> Iterator[Triples]:
+    def _outstanding(self, of: WhitenedSet) -> Iterator[Triples]:
         """Yield the outstanding interactions of each game, chosen on the pairs that are not held out."""
+        scales, whitened = of
         d = self._signs.shape[1]
         n = len(self._signs) - len(self._held_out)
         if not self._settings.can_choose_triples(len(self._signs) - 1, d):
@@ -178,7 +226,8 @@ class Conditioner:
                 settings=self._settings,
             )
 
-    def _condition(self, games: NDArray[np.int64], scales: Scales, whitened: Whitened, triples: Triples) -> Posterior:
+    def _condition(self, games: NDArray[np.int64], scales: Scales, whitened: Whitened, triples: Triples) -> Conditional:
+        """Condition games on their values, with one set of hyperparameters."""
         d = self._signs.shape[1]
         features, of_features = whitened.signs, 2.0 * np.eye(d)
         prior_precisions = self._prior_precisions
@@ -196,35 +245,64 @@ class Conditioner:
         covariance = whitened.covariance + sensitivity @ fit.inverse_information @ sensitivity.T
         by_likelihood = _misfit((whitened.values * residuals).sum(axis=0), len(residuals) - d)
         misfit = np.minimum(by_likelihood, _misfit_held_out(fit.alpha, fit.precisions))
-        by_posterior = np.outer(np.maximum(np.diagonal(covariance), 0.0), misfit)
-        held_out_error, share = self._held_out_error(games, fit.alpha, fit.precisions)
-        by_held_out = self._linear.variances[:, games] * share**self._settings.held_out_power
-        larger, smaller = np.maximum(by_posterior, by_held_out), np.minimum(by_posterior, by_held_out)
-        return Posterior(
+        return Conditional(
             values=phi + missing,
-            variances=larger + self._settings.smaller_share * smaller,
-            signs=self._signs,
+            variances=np.outer(np.maximum(np.diagonal(covariance), 0.0), misfit),
+            squared_errors=_squared_errors(fit),
             alpha=whitened.factor.unwhiten(residuals),
             slopes=coefficients[:d] + missing / 2.0,
             triples=triples,
             coefficients=coefficients[d:],
-            held_out_error=held_out_error,
             scales=scales,
         )
 
-    def _held_out_error(self, games: NDArray[np.int64], alpha: Floats, precisions: Floats) -> tuple[Floats, Floats]:
-        """Return the mean squared error on held-out pairs, and its ratio to that of the regression, (g,) each.
+    def _average(self, games: NDArray[np.int64], sets: Sequence[Conditional]) -> Posterior:
+        """Average the posteriors with several sets of hyperparameters, and add what held-out pairs say of the error."""
+        first = sets[0]
+        values, by_posterior, errors = average(sets, self._half_of_held_out)
+        by_held_out = self._variances_from(errors)
+        larger, smaller = np.maximum(by_posterior, by_held_out), np.minimum(by_posterior, by_held_out)
+        linear = self._linear.of(games)
+        least = least_share(linear.held_out_errors) * linear.variances
+        variances = np.maximum(larger + self._settings.smaller_share * smaller, least)
+        if len(sets) > 1:
+            values, variances = with_regression(values, variances, linear)
+        return Posterior(
+            values=values,
+            variances=variances,
+            degrees_of_freedom=degrees_of_freedom(errors, max(1, len(self._signs) - 1 - len(values))),
+            signs=self._signs,
+            alpha=first.alpha,
+            slopes=first.slopes,
+            triples=first.triples,
+            coefficients=first.coefficients,
+            held_out_error=self._weighted_mean(first.squared_errors, games),
+            scales=first.scales,
+        )
 
-        The error at a held-out pair is α / precision. Where the data do not show what matters, as in a voting game of
-        which few decisive coalitions were seen, the process interpolates and is overconfident. Then it predicts hardly
-        better than the regression, and its variances should be hardly smaller.
+    def _variances_from(self, squared_errors: Floats) -> Floats:
+        """Return variances (d, g) of Shapley values from squared errors (c, g) at held-out pairs.
+
+        A regression on these errors would estimate how far the Shapley values are off. Its variance, by the sandwich
+        estimator as for the regression itself, is of the order of the squared error of the process, which is smaller
+        by a factor that depends little on the game.
         """
-        of_regression = self._linear.held_out_errors[np.ix_(self._held_out, games)]
+        n = len(self._noise) - 1.0
+        of_errors = self._linear.squared_sensitivity[:, self._held_out] * (n / max(1, len(self._held_out)))
+        # With few pairs for each player, the regression's variance is larger still, compared with that of the process.
+        share = self._settings.held_out_share * np.sqrt(min(1.0, self._linear.degrees_of_freedom / n))
+        return np.asarray(share * (of_errors @ squared_errors))
+
+    def _weighted_mean(self, squared_errors: Floats, games: NDArray[np.int64]) -> Floats:
+        """Return the weighted mean of squared errors (c, g) at held-out pairs, (g,)."""
         noise = self._noise[len(self._noise) - len(self._held_out) :]
-        used = (of_regression > 0) & (precisions[:, None] > 0)
-        errors = (alpha / np.where(precisions > 0, precisions, 1.0)[:, None]) ** 2 / noise[:, None]
-        mine, total = (np.where(used, each, 0.0).mean(axis=0) for each in (errors, of_regression))
-        return mine, np.minimum(mine / np.where(total > 0, total, 1.0), 1.0)
+        return np.asarray((squared_errors / noise[:, None]).mean(axis=0))
+
+
+def _squared_errors(fit: FeatureFit) -> Floats:
+    """Return the squared errors at held-out pairs, α / precision each, (c, g); 0 where the precision is 0."""
+    known = (fit.precisions > 0)[:, None]
+    return np.where(known, fit.alpha / np.where(known, fit.precisions[:, None], 1.0), 0.0) ** 2
 
 
 def _misfit(squares: Floats, degrees_of_freedom: int) -> Floats:

@@ -66,10 +66,12 @@ class GPSettings:
         Minimum number of pairs per player, held-out pairs not counted, for choosing interactions of three players.
     triple_improvement : float
         Such interactions are used if they lower the squared error on held-out pairs to less than this share.
-    held_out_power, smaller_share : float
+    halved_pairs : int
+        Maximum number of pairs with which hyperparameters are also learnt from either half of them; 0 for never.
+    held_out_share, smaller_share : float
         How the two variances of a Shapley value, from the posterior and from held-out pairs, are combined: the variance
-        from held-out pairs is the regression's, times the ratio of squared errors to the power ``held_out_power``, and
-        the larger of the two is added to ``smaller_share`` times the smaller. With smaller settings, intervals are too
+        from held-out pairs is ``held_out_share`` times that of a regression on the errors at these pairs, and the
+        larger of the two is added to ``smaller_share`` times the smaller. With smaller settings, intervals are too
         narrow in voting games; with larger ones, too wide in other games.
     triple_candidates, triple_rounds, triple_players, triple_steps : int
         Maximum numbers of candidate interactions in a round, of rounds, of players that candidates are formed from,
@@ -127,7 +129,8 @@ class GPSettings:
     held_out_pairs: int = 150
     fitted_pairs_per_player: float = 2
     triple_improvement: float = 0.85
-    held_out_power: float = 1.25
+    halved_pairs: int = 1500
+    held_out_share: float = 0.5
     smaller_share: float = 1 / 3
 
     triple_candidates: int = 100

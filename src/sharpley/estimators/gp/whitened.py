@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.estimators.gp.cholesky import Factor
@@ -31,9 +32,9 @@ class Whitened(NamedTuple):
     covariance: Floats
     """P₀ − A₀ K₀⁻¹ A₀', the covariance of the Shapley values if the linear part were known, (d, d)."""
 
-    def of(self, game: int) -> Whitened:
-        """Return the data of one game."""
-        return self._replace(values=self.values[:, game : game + 1])
+    def of(self, games: NDArray[np.bool_] | list[int]) -> Whitened:
+        """Return the data of some of the games."""
+        return self._replace(values=self.values[:, games])
 
 
 class FeatureFit(NamedTuple):

@@ -41,7 +41,7 @@ class PairData(NamedTuple):
         """Number of players in the smaller coalition of each pair, (n,)."""
         return (self.signs > 0).sum(axis=1)
 
-    def pairs(self, which: slice) -> PairData:
+    def pairs(self, which: slice | NDArray[np.bool_]) -> PairData:
         """Return the data of some of the pairs."""
         return PairData(self.signs[which], self.odd[which], self.even[which], self.delta)
 

@@ -91,6 +91,16 @@ class LeastSquares(NamedTuple):
     """Degrees of freedom behind ``variances``."""
     held_out_errors: Floats
     """Weighted squared error at each pair of the fit without it, (n, g); 0 if it determines a coefficient by itself."""
+    squared_sensitivity: Floats
+    """Variances of ``values`` for each unit of squared error at each pair, (d, n), shares not drawn included."""
+
+    def of(self, games: NDArray[np.int64]) -> LeastSquares:
+        """Return the fit to some of the games."""
+        return self._replace(
+            values=self.values[:, games],
+            variances=self.variances[:, games],
+            held_out_errors=self.held_out_errors[:, games],
+        )
 
 
 def class_weights(sizes: NDArray[np.int64], d: int) -> Floats:
@@ -134,7 +144,7 @@ class PairRegression:
         # From weighted odd values to c.
         self._to_coefficients = ((right_vectors[kept].T / singular[kept]) @ self._range.T)[: d - 1]
         self._one_minus_leverage = 1.0 - (self._range**2).sum(axis=1)
-        self._unseen = unseen
+        self._squared_sensitivity = (2.0 * self._directions @ self._to_coefficients) ** 2 * unseen
         self._degrees_of_freedom = float(max(1, n - kept.sum()))
 
     def fit(self, odd: Floats, delta: Floats) -> LeastSquares:
@@ -145,10 +155,10 @@ class PairRegression:
         overdetermined = self._one_minus_leverage > LEVERAGE_TOLERANCE
         one_minus_leverage = np.where(overdetermined, self._one_minus_leverage, 1.0)[:, None]
         squares = overdetermined[:, None] * residuals**2 / one_minus_leverage
-        sensitivity = 2.0 * self._directions @ self._to_coefficients
-        variances = _times_each(sensitivity**2, self._unseen[:, None] * squares)
+        variances = _times_each(self._squared_sensitivity, squares)
         values = 2.0 * (delta / self._d + _times_each(self._directions, coefficients))
-        return LeastSquares(values, variances, self._degrees_of_freedom, squares / one_minus_leverage)
+        of_errors = self._squared_sensitivity * self._root_weights[:, 0] ** 2
+        return LeastSquares(values, variances, self._degrees_of_freedom, squares / one_minus_leverage, of_errors)
 
 
 def _weights_and_unseen(sizes: NDArray[np.int64], d: int, n_settled: int) -> tuple[Floats, Floats]:
