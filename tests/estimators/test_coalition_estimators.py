@@ -241,7 +241,9 @@ def test_additive_games_are_exact(method, magnitude):
     worth = magnitude * np.arange(1.0, 21.0)
     estimate = shapley_values(lambda coalitions: coalitions @ worth, 20, method=method, max_evals=200, rng=0)
     np.testing.assert_allclose(estimate.values, worth, rtol=1e-9)
-    assert (estimate.standard_errors <= 1e-6 * magnitude).all()
+    # Not 0, since only a part of the coalitions is known to be additive.
+    assert (estimate.standard_errors > 0).all()
+    assert (estimate.standard_errors <= 1e-3 * magnitude).all()
 
 
 @pytest.mark.parametrize("method", METHODS)

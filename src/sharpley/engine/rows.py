@@ -176,8 +176,8 @@ class _Run:
         while budget < most:
             checks.append(budget)
             budget = int(CHECKPOINT_GROWTH * budget) + 1
-        if not checks and self._estimator.least_budget < most:  # one look is not enough to stop
-            checks = [self._estimator.least_budget]
+        if not checks and self._estimator.least_budget <= 2 * most // 3:  # one look is not enough to stop
+            checks = [2 * most // 3]
         return [Budget(now, most, may_stop=True) for now in [*checks, most]]
 
     def _enumerate(self) -> Moments:

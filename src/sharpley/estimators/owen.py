@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_choice, check_count
 from sharpley._support.typing import RNG, Coalitions, Floats
-from sharpley.coalitions.moments import Moments, grouped_moments, joined
+from sharpley.coalitions.moments import Moments, grouped_moments, joined, unseen_variances
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
 
@@ -136,7 +136,9 @@ class MultilinearEstimator(Estimator):
             found = row[positions]  # v(E), followed by the values of the d coalitions that differ from E in one player
             contributions = signs * (found[:, :, :1] - found[:, :, 1:])
             totals = np.einsum("n,sndk->sdk", node_weights, contributions) / len(positions)
-            moments.append(Moments(*(part[None] for part in grouped_moments(totals, shares))))
+            unseen = unseen_variances(contributions.reshape(-1, 1, *contributions.shape[2:]))[0]
+            mean = grouped_moments(totals, shares)
+            moments.append(Moments(mean.values[None], (mean.variances + unseen)[None], mean.degrees_of_freedom[None]))
         return joined(moments)
 
 

@@ -17,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats, Orderings
-from sharpley.coalitions.moments import Moments, group_totals, group_weights, grouped_moments, joined
+from sharpley.coalitions.moments import (
+    Moments,
+    group_totals,
+    group_weights,
+    grouped_moments,
+    joined,
+    unseen_variances,
+)
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
 
@@ -231,5 +238,6 @@ def walk_moments(values: Floats, walks: NDArray[np.int64], sample: OrderingGroup
         by_player = contributions_along(along, sample.orderings)
         contributions = np.ascontiguousarray(np.moveaxis(by_player, (2, 3), (0, 2)))  # (n, rows, d, k)
         weighted = sample.weights[:, None, None, None] * contributions
-        parts.append(grouped_moments(group_totals(weighted, sample.groups), totals))
+        found = grouped_moments(group_totals(weighted, sample.groups), totals)
+        parts.append(found._replace(variances=found.variances + unseen_variances(contributions)))
     return joined(parts)

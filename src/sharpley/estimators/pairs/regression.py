@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
-from sharpley.coalitions.moments import Moments
+from sharpley.coalitions.moments import ROUNDING, Moments
 from sharpley.estimators.pairs.base import PairedEstimator, by_game, evaluations_of
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
 from sharpley.permutations.sphere import hyperplane_basis
@@ -155,10 +155,22 @@ class PairRegression:
         overdetermined = self._one_minus_leverage > LEVERAGE_TOLERANCE
         one_minus_leverage = np.where(overdetermined, self._one_minus_leverage, 1.0)[:, None]
         squares = overdetermined[:, None] * residuals**2 / one_minus_leverage
-        variances = _times_each(self._squared_sensitivity, squares)
+        variances = _times_each(self._squared_sensitivity, squares + _unseen_squares(weighted, squares))
         values = 2.0 * (delta / self._d + _times_each(self._directions, coefficients))
         of_errors = self._squared_sensitivity * self._root_weights[:, 0] ** 2
         return LeastSquares(values, variances, self._degrees_of_freedom, squares / one_minus_leverage, of_errors)
+
+
+def _unseen_squares(weighted: Floats, squares: Floats) -> Floats:
+    """Return what is added to squared errors (n, g) because none, or few, were seen that exceed rounding, (g,).
+
+    A game that was linear at all n pairs may yet differ at others: with probability 1 / (n + 2) at the next one, by the
+    size of a typical value, with a weight of 1/n. What is added decreases with the square of the number of errors seen.
+    """
+    n = len(weighted)
+    typical = (weighted**2).mean(axis=0)
+    seen = (squares > ROUNDING**2 * typical).sum(axis=0)
+    return np.asarray(typical / (n * (n + 2.0) * (seen + 1.0) ** 2))
 
 
 def _weights_and_unseen(sizes: NDArray[np.int64], d: int, n_settled: int) -> tuple[Floats, Floats]:
