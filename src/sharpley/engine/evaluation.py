@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats, Orderings
-from sharpley.coalitions.store import CoalitionStore
+from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.engine.progress import Progress
 from sharpley.engine.timing import Stopwatch
 from sharpley.estimators.draws.walks import Walks
@@ -21,6 +21,8 @@ from sharpley.estimators.walks import add_walks, contributions_along
 from sharpley.games.base import Evaluate, Games
 from sharpley.games.values import checked_values
 
+ENDS = (EMPTY, FULL)  # the first coalitions of every store
+MAX_EXPONENT = 300  # values up to 2 to this power, or down to its inverse, are computed with as they are
 TASKS_PER_JOB = 4  # tasks for each worker: enough to balance the load, few enough to send the model rarely
 
 
@@ -49,7 +51,10 @@ class Evaluation:
     Attributes
     ----------
     values : (r, m, k) float
-        Values of all coalitions evaluated so far.
+        Values of all coalitions evaluated so far, in units of ``units``.
+    units : (r, 1, k) float
+        1, unless values are so large or so small that their squares are not finite, or 0; then a power of 2, so that
+        the digits do not change.
     """
 
     def __init__(
@@ -64,7 +69,9 @@ class Evaluation:
         progress: Progress | None = None,
         stopwatch: Stopwatch | None = None,
     ) -> None:
-        self.store, self.rows, self.values = store, rows, ends
+        self.store, self.rows = store, rows
+        self.units = _units(ends)
+        self.values = ends / self.units
         self._games, self._players = games, None if store.d == games.d else players
         self._n_jobs, self._progress, self._stopwatch = n_jobs, progress, stopwatch
 
@@ -75,11 +82,15 @@ class Evaluation:
             return
         with nullcontext() if self._stopwatch is None else self._stopwatch.model_calls():
             new = evaluate(self._games, self.rows, self._whole(fresh), n_jobs=self._n_jobs, advance=self._advance)
-        self.values = np.concatenate([self.values, new], axis=1)
+        if self.values.shape[1] == len(ENDS):  # nothing but ∅ and N is known, which may be 0
+            ends = self.values * self.units
+            self.units = _units(np.concatenate([ends, new], axis=1))
+            self.values = ends / self.units
+        self.values = np.concatenate([self.values, new / self.units], axis=1)
 
     def keep(self, which: NDArray[np.bool_]) -> None:
         """Continue with only some of the rows, given by a mask (r,)."""
-        self.rows, self.values = self.rows[which], self.values[which]
+        self.rows, self.values, self.units = self.rows[which], self.values[which], self.units[which]
 
     def _whole(self, coalitions: Coalitions) -> Coalitions:
         """Return coalitions of the store as coalitions of all players."""
@@ -100,7 +111,13 @@ def walk_contributions(games: Games, orderings: Orderings) -> Floats:
     walks = add_walks(store, orderings)
     evaluation = Evaluation(games, np.arange(games.n_rows), store, games.endpoints())
     evaluation.catch_up()
-    return contributions_along(np.moveaxis(evaluation.values, 1, 2)[:, :, walks], orderings)
+    return contributions_along(np.moveaxis(evaluation.values * evaluation.units, 1, 2)[:, :, walks], orderings)
+
+
+def _units(values: Floats) -> Floats:
+    """Return the unit of each row and output, (r, 1, k), from values (r, m, k)."""
+    _, exponents = np.frexp(np.abs(values).max(axis=1, keepdims=True))
+    return np.ldexp(1.0, np.where(np.abs(exponents) > MAX_EXPONENT, exponents, 0))
 
 
 def evaluate(

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.threads import one_thread
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.engine.evaluation import evaluate_walks
@@ -135,9 +136,10 @@ class OwnDrawsRun:
             if len(rows) == 0:
                 break
             before = None if moments is None else moments.rows(fits)
-            moments = self._population.estimate(
-                contributions, draws, differing, self._varying[rows], rows, self._ends[rows]
-            )
+            with one_thread():
+                moments = self._population.estimate(
+                    contributions, draws, differing, self._varying[rows], rows, self._ends[rows]
+                )
             done = results.write_done(rows, moments, before, spent, n_looks=n_looks, is_last=now == count)
             self._progress.advance(int((self._plan.budget - spent[done]).sum()))
             rows, spent = rows[~done], spent[~done]

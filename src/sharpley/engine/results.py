@@ -35,7 +35,7 @@ class Results:
     def __init__(self, games: Games, index: Index, ends: Floats, tol: float | None) -> None:
         self._games, self._index, self._ends, self._tol = games, index, ends, tol
         shape = (len(ends), index.n_components(games.d), ends.shape[2])
-        self._values, self._variances = np.zeros(shape), np.zeros(shape)
+        self._values, self._standard_errors = np.zeros(shape), np.zeros(shape)
         self._degrees_of_freedom = np.full(shape, np.inf)
         self._n_evals = np.full(len(ends), 2, dtype=np.int64)
         self._n_predictions = np.full(len(ends), games.endpoint_draws, dtype=np.int64)
@@ -47,11 +47,18 @@ class Results:
         return self._values.shape[1]
 
     def write(
-        self, rows: NDArray[np.int64], components: NDArray[np.int64], moments: Moments, *, converged: bool = True
+        self,
+        rows: NDArray[np.int64],
+        components: NDArray[np.int64],
+        moments: Moments,
+        units: Floats | float = 1.0,
+        *,
+        converged: bool = True,
     ) -> None:
-        """Write the moments of some rows."""
+        """Write the moments of some rows, which are given in units (r, 1, k)."""
         at = (rows[:, None], components)
-        self._values[at], self._variances[at], self._degrees_of_freedom[at] = moments
+        self._values[at], self._standard_errors[at] = units * moments.values, units * np.sqrt(moments.variances)
+        self._degrees_of_freedom[at] = moments.degrees_of_freedom
         self._converged[rows] = converged
 
     def write_evals(self, rows: NDArray[np.int64], n_evals: int) -> None:
@@ -94,7 +101,7 @@ class Results:
         names = self._games.player_names
         whole = ShapleyEstimate(
             self._values,
-            np.sqrt(self._variances),
+            self._standard_errors,
             self._ends[:, 0],
             self._n_evals,
             method,

@@ -199,7 +199,8 @@ class _Run:
     ) -> None:
         """Write the rows that are done, and continue with the others."""
         rows, n_evals = self._evaluation.rows[done], len(self._evaluation.store)
-        results.write(rows, components, moments.rows(done), converged=converged)
+        units = self._evaluation.units[done]
+        results.write(rows, components, moments.rows(done), units, converged=converged)
         results.write_evals(rows, n_evals)
         progress.advance((self._plan.budget - n_evals) * len(rows))
         self._evaluation.keep(~done)

@@ -21,6 +21,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from sharpley._support.checks import check_count
+from sharpley._support.threads import one_thread
 from sharpley._support.typing import RNG, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
@@ -147,21 +148,27 @@ class Estimator(ABC):
         learnt, grew = None, True  # so that the first budget is followed by an estimate in any case
         for budget in budgets:
             # What was learnt reaches only those choices that are declared to depend on values.
-            while self.choose(evaluation.store, budget, learnt if self.choices_depend_on else None):
+            while self._chooses(evaluation.store, budget, learnt if self.choices_depend_on else None):
                 grew = True
-                self._check_spent(evaluation.store, budget)
                 evaluation.catch_up()
                 if evaluation.store.is_complete:
                     break
-                learnt = self.learn(evaluation.values)
+                with one_thread():
+                    learnt = self.learn(evaluation.values)
             is_known = evaluation.store.is_complete
-            yield self.estimate(evaluation.values, learnt) if grew and not is_known else None
+            with one_thread():
+                found = self.estimate(evaluation.values, learnt) if grew and not is_known else None
+            yield found
             grew = False
 
-    def _check_spent(self, store: CoalitionStore, budget: Budget) -> None:
+    def _chooses(self, store: CoalitionStore, budget: Budget, learnt: Any) -> bool:
+        """Choose coalitions, and check that the budget pays for them."""
+        with one_thread():
+            grew = self.choose(store, budget, learnt)
         if len(store) > budget.now:
             name = type(self).__name__
             raise RuntimeError(f"{name} chose {len(store)} coalitions, more than its budget of {budget.now}")
+        return grew
 
     @abstractmethod
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:

@@ -14,6 +14,8 @@
     Processor time of ``gp``, and what sharing its hyperparameters between rows costs in accuracy.
 ``overhead``
     Time and memory around the model calls, compared with shap.
+``rough``
+    How often 95% intervals cover the true value on rough games, and whether a tolerance keeps its promise.
 
 ``common`` holds what several studies use; ``gp_internals`` and ``design_internals`` hold all uses of parts of the
 library that are not public.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sharpley._support.typing import Floats
+from sharpley.coalitions.moments import ROUNDING
 from sharpley.estimators.pairs.base import PairData
 from sharpley.estimators.pairs.regression import class_weights
 
@@ -21,6 +22,8 @@ def normalised(data: PairData) -> tuple[PairData, Floats]:
     """
     magnitudes = _root_mean_square(np.concatenate([data.odd, data.delta[None]]))
     even = data.even - data.even.mean(axis=0)
+    # An even part that is nothing but rounding has nothing to tell.
+    even[:, np.abs(even).max(axis=0, initial=0.0) < ROUNDING * np.abs(data.odd).max(axis=0, initial=0.0)] = 0.0
     unit = PairData(data.signs, data.odd / magnitudes, even / _root_mean_square(even), data.delta / magnitudes)
     return unit, magnitudes
 

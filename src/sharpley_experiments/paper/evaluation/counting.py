@@ -59,5 +59,5 @@ def estimate_every_time(games: Games, method: AnyMethod, budget: int, seed: np.r
         evaluation = Evaluation(games, rows, EveryTime(games.d), ends[rows])
         (found,) = estimator.run(evaluation, [whole_budget(budget)])
         assert found is not None, "EveryTime is never complete, and the first budget is followed by an estimate"
-        parts.append(found.values[:, :, 0])
+        parts.append((found.values * evaluation.units)[:, :, 0])
     return np.concatenate(parts)

@@ -1,0 +1,150 @@
+"""How often 95% intervals cover the true value on rough games, and whether a tolerance keeps its promise.
+
+    python -m sharpley_experiments.studies.rough --out docs/results
+
+Every game of ``sharpley_experiments.battery`` is drawn anew, with other random parameters, for each of the instances,
+which are not those that any setting was chosen on. A budget that pays for nearly all coalitions is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import sharpley
+from sharpley_experiments.battery.games import RoughGame, battery
+from sharpley_experiments.common.quiet import estimated, without_time_warnings
+from sharpley_experiments.common.style import BLUE, GREEN, GREY, ORANGE, new_figure
+from sharpley_experiments.studies.common import add_out_option, markdown_head, markdown_row, study_parser, write_lines
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+METHODS = ("auto", "regression", "antithetic")
+MULTIPLES = {10: ORANGE, 20: BLUE, 50: GREEN}
+"""Evaluations as multiples of the number of players, and their colours."""
+INSTANCES = tuple(range(100, 104))
+SEEDS = 3
+TOLERANCE, TOLERATED_MULTIPLE = 0.1, 100
+NEARLY_ALL = 0.9
+ROUNDING = 1e-9
+DPI = 150
+
+
+def measured(instances: Sequence[int], seeds: int) -> DataFrame:
+    """Measure coverage, relative errors and variances: a line for each game, method and budget."""
+    import pandas as pd
+
+    lines = []
+    for position, first in enumerate(battery(instances[0])):
+        for method in METHODS:
+            for multiple in MULTIPLES:
+                games = [battery(instance)[position] for instance in instances]
+                runs = [run for game in games for run in _runs(game, method, multiple, seeds)]
+                if runs:
+                    coverage, error, variance = np.mean(runs, axis=0)
+                    lines.append((first.name, method, multiple, coverage, error, variance, len(runs)))
+        print(first.name, flush=True)
+    return pd.DataFrame(lines, columns=["game", "method", "multiple", "coverage", "error", "variance", "runs"])
+
+
+def _runs(game: RoughGame, method: str, multiple: int, seeds: int) -> Iterator[tuple[float, float, float]]:
+    """Yield coverage, relative squared error and relative variance of each run."""
+    budget = multiple * game.d + 2
+    if not sharpley.METHODS[method].least_budget(game.d) <= budget < NEARLY_ALL * 2**game.d:
+        return
+    total, margin = (game.exact**2).sum(), ROUNDING * np.abs(game.exact).max()
+    for seed in range(seeds):
+        found = estimated(game.games, method, budget, seed)
+        lower, upper = (limit[0] for limit in found.interval(0.95))
+        covered = (lower - margin <= game.exact) & (game.exact <= upper + margin)
+        errors = found.values[0] - game.exact
+        yield covered.mean(), (errors**2).sum() / total, (found.standard_errors**2).sum() / total
+
+
+def tolerances(instances: Sequence[int], seeds: int) -> DataFrame:
+    """Measure what a tolerance promises: a line for each game, with the share of runs that kept it."""
+    import pandas as pd
+
+    lines = []
+    for position, first in enumerate(battery(instances[0])):
+        stopped, kept = 0, 0
+        for instance in instances:
+            game = battery(instance)[position]
+            for seed in range(seeds):
+                with without_time_warnings():
+                    found = sharpley.estimate(
+                        game.games, tol=TOLERANCE, max_evals=TOLERATED_MULTIPLE * game.d, rng=seed, progress=False
+                    )
+                if np.all(found.converged):
+                    error = np.abs(found.values[0] - game.exact).max() / max(np.ptp(game.exact), np.finfo(float).tiny)
+                    stopped, kept = stopped + 1, kept + (error <= 2.0 * TOLERANCE)
+        lines.append((first.name, len(instances) * seeds, stopped, kept))
+        print(*lines[-1], flush=True)
+    return pd.DataFrame(lines, columns=["game", "runs", "converged", "kept"])
+
+
+def draw(table: DataFrame, note: str) -> Figure:
+    """Draw coverage as dots: a row for each game, the worst of "auto" first, and a panel for each method."""
+    names = list(table[table["method"] == METHODS[0]].groupby("game")["coverage"].min().sort_values().index)
+    figure = new_figure("Share of 95% intervals that contain the Shapley value, on rough games", note, (9.0, 8.0))
+    panels = figure.subplots(1, len(METHODS), sharey=True)
+    for panel, method in zip(panels, METHODS, strict=True):
+        panel.axvspan(0.90, 0.99, color=GREY, alpha=0.2, linewidth=0)
+        for multiple, colour in MULTIPLES.items():
+            mine = table[(table["method"] == method) & (table["multiple"] == multiple)]
+            places = [len(names) - names.index(name) for name in mine["game"]]
+            panel.scatter(mine["coverage"], places, s=18, color=colour, label=f"{multiple} d evaluations")
+        panel.set_title(method, fontsize=10)
+        panel.set_xlim(0.0, 1.03)
+        panel.grid(axis="y", linewidth=0.3)
+    panels[0].set_yticks(range(len(names), 0, -1), names, fontsize=8)
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8, frameon=False
+    )
+    return figure
+
+
+def summary(table: DataFrame, stopping: DataFrame) -> list[str]:
+    """Return a table of the lowest coverages of every method, and what became of the tolerance."""
+    lines = markdown_head(["method", "budget", "lowest coverage", "game", "below .90", "mean coverage"])
+    for method in METHODS:
+        for multiple in MULTIPLES:
+            mine = table[(table["method"] == method) & (table["multiple"] == multiple)]
+            worst = mine.loc[mine["coverage"].idxmin()]
+            below = f"{int((mine['coverage'] < 0.9).sum())} of {len(mine)}"
+            cells = [f"{worst['coverage']:.2f}", worst["game"], below, f"{mine['coverage'].mean():.3f}"]
+            lines.append(markdown_row([method, f"{multiple} d", *cells]))
+    kept, stopped = int(stopping["kept"].sum()), int(stopping["converged"].sum())
+    missed = stopping[stopping["kept"] < stopping["converged"]]
+    where = "; ".join(f"{row.game}: {row.converged - row.kept} of {row.converged}" for row in missed.itertuples())
+    lines += [
+        "",
+        f'With tol={TOLERANCE} and at most {TOLERATED_MULTIPLE} d evaluations, "auto" stopped in {stopped} of '
+        f"{int(stopping['runs'].sum())} runs, in {kept / max(stopped, 1):.1%} of them with no error above twice the "
+        f"tolerance. {'Missed: ' + where + '.' if where else ''}",
+    ]
+    return lines
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study with command-line arguments."""
+    parser = study_parser(__doc__, quick="one instance and one seed")
+    add_out_option(parser, Path("rough"), "folder for the tables and the figure")
+    options = parser.parse_args(arguments)
+    instances, seeds = (INSTANCES[:1], 1) if options.quick else (INSTANCES, SEEDS)
+    options.out.mkdir(parents=True, exist_ok=True)
+    table, stopping = measured(instances, seeds), tolerances(instances[:2], seeds)
+    table.to_csv(options.out / "rough.csv", index=False, float_format="%.4g", lineterminator="\n")
+    stopping.to_csv(options.out / "rough_tolerance.csv", index=False, lineterminator="\n")
+    note = f"{len(instances)} instances of each game, {seeds} seeds"
+    draw(table, note).savefig(options.out / "rough.png", dpi=DPI, metadata={"Software": None})
+    write_lines(options.out / "rough.md", summary(table, stopping))
+
+
+if __name__ == "__main__":
+    main()
