@@ -26,7 +26,9 @@ def test_results_are_the_same_in_any_unit(method, exponent):
 
 
 def test_outputs_have_units_of_their_own():
-    both = sharpley.shapley_values(lambda S: np.stack([GAME(S), 1e200 * GAME(S)], axis=1), 10, max_evals=300, rng=0)
+    both = sharpley.shapley_values(
+        lambda some: np.stack([GAME(some), 1e200 * GAME(some)], axis=1), 10, max_evals=300, rng=0
+    )
     np.testing.assert_allclose(both.values[:, 1], 1e200 * both.values[:, 0], rtol=1e-9)
 
 
