@@ -47,6 +47,22 @@ def test_masking_on_the_device_equals_masking_in_numpy(module, baseline):
     np.testing.assert_allclose(on_device(COALITIONS), in_numpy(COALITIONS), atol=1e-5)
 
 
+@pytest.mark.parametrize("segments", [None, np.stack([np.arange(256).reshape(16, 16) // k for k in (16, 32, 64)])])
+def test_masking_by_torch_equals_masking_by_numpy(module, segments):
+    """The masking for a GPU, run in main memory: there is no GPU in most machines that run this."""
+    import torch
+
+    from sharpley.games.tiles.masking import mask_arrays
+    from sharpley.games.tiles.torch_network import mask_on
+
+    game = TileGame(module, IMAGES, tile=4, segments=segments, baseline=IMAGES[::-1].copy())
+    rows, draws = np.array([0, 0, 2, 1, 1, 0]), np.array([2, 1, 0, 0, 1, 1])
+    coalitions = np.random.default_rng(3).uniform(size=(6, game.d)) < 0.5
+    by_torch = mask_on(torch.device("cpu"), game.pictures)(rows, coalitions, draws)
+    by_numpy = mask_arrays(game.pictures)(rows, coalitions, draws)
+    np.testing.assert_array_equal(by_torch.permute(0, 2, 3, 1).numpy(), by_numpy)
+
+
 def test_images_with_segments_of_their_own_are_masked_on_the_device(module):
     maps = np.stack([np.arange(256).reshape(16, 16) // k for k in (16, 32, 64)])
     on_device = TileGame(module, IMAGES, segments=maps)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,18 @@ def mask_arrays(pictures: Pictures) -> Callable[[NDArray[np.int64], Coalitions, 
 
     def mask(rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> Pixels:
         masked = np.empty((len(rows), images.shape[1]), dtype=np.float32)
-        for row in np.unique(rows):
-            mine: Any = rows == row if len(rows) > 1 else slice(None)
-            kept = coalitions[mine].take(players[row % len(players)], axis=1)
+        for part, row in runs(rows):
             of_row = absent[row % len(absent)]
-            masked[mine] = np.where(kept, images[row], of_row[0] if len(of_row) == 1 else of_row[draws[mine]])
+            masked[part] = of_row[0] if len(of_row) == 1 else of_row[draws[part]]
+            kept = coalitions[part].take(players[row % len(players)], axis=1)
+            np.copyto(masked[part], images[row], where=kept)
         return masked.reshape(len(rows), *shape)
 
     return mask
+
+
+def runs(rows: NDArray[np.int64]) -> Iterator[tuple[slice, int]]:
+    """Yield the parts of ``rows`` (p,) that have the same row, and that row; parts are slices, which copy nothing."""
+    bounds = [0, *(np.flatnonzero(np.diff(rows)) + 1).tolist(), len(rows)]
+    for start, stop in pairwise(bounds):
+        yield slice(start, stop), int(rows[start])
