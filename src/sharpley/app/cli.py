@@ -119,7 +119,9 @@ def reproduce(
     Evaluation: existing-gbdt, proposed-gbdt, proposed-mlp, lambda-gbdt,
     lambda-mlp, argmax-samples, kernels.
 
-    Beyond the paper: own-draws.
+    Images: images, images-time, images-lambda.
+
+    Beyond the paper: own-draws, images-ours.
 
     The page, report.html, shows all results in the folder, with a verdict on
     each claim of the paper that was tested. An interrupted run can be resumed.

@@ -18,8 +18,8 @@ Transform: TypeAlias = Callable[[Any], Any]
 """What a batch passes through before the network, such as a normalisation."""
 
 # Small enough for the caches of a processor: with batches of 32 images of 224 × 224 pixels, MobileNetV2 took more than
-# twice the time for each that it took with batches of 4.
-ELEMENTS_ON_PROCESSOR = 2**20
+# twice the time for each that it took with batches of 3.
+ELEMENTS_ON_PROCESSOR = 2**19
 ELEMENTS_ON_GPU = 2**24
 MOST_IMAGES = 4096
 

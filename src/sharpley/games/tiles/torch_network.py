@@ -44,15 +44,17 @@ class _Caller:
     def __call__(self, batch: Any) -> Any:
         import torch
 
-        was_training = self._module.training
-        self._module.eval()
+        was_training = getattr(self._module, "training", False)  # frozen modules do not say
+        if was_training:
+            self._module.eval()
         try:
             with torch.inference_mode():
                 if self._undecided:
                     self._mixed, self._undecided = self._is_safe(batch), False
                 return self._scores(batch, mixed=self._mixed)
         finally:
-            self._module.train(was_training)
+            if was_training:
+                self._module.train()
 
     def _scores(self, batch: Any, *, mixed: bool) -> Any:
         import torch

@@ -1,0 +1,76 @@
+"""The paper's claims about images, judged from the measured errors and times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sharpley_experiments.common.intervals import Interval, ratio_interval
+from sharpley_experiments.paper.evaluation.compare import above_one, below_one, hardly_below_one, shown
+from sharpley_experiments.paper.exhibits import Finding, verdict
+from sharpley_experiments.paper.images.errors import errors_of, images_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+FEWEST_TRIALS = 5
+
+
+def about_errors(table: DataFrame) -> list[Finding]:
+    """The claims about the figure of images."""
+    proposed = ("herding", "orthogonal", "sbq")
+    return [
+        _lowest(table, "sobol"),
+        *(
+            _judged(table, one, "monte-carlo", below_one, above_one, f"Images: {one} beats plain Monte Carlo.")
+            for one in proposed
+        ),
+        *(
+            _judged(
+                table, one, "antithetic", hardly_below_one, below_one,
+                f"Images: {one} is not significantly better than antithetic sampling.",
+            )
+            for one in proposed
+        ),
+    ]  # fmt: skip
+
+
+def too_few(table: DataFrame, claim: str) -> Finding | None:
+    """No verdict from fewer than five trials."""
+    trials = table["trial"].nunique()
+    return None if trials >= FEWEST_TRIALS else Finding(claim, "undecided", f"not judged at this size: {trials} trials")
+
+
+def _lowest(table: DataFrame, one: str) -> Finding:
+    """An image agrees if the method is significantly better than the next best, and contradicts if another is."""
+    claim = f"Images: {one} has the lowest error estimate on all images."
+    if (missing := too_few(table, claim)) is not None:
+        return missing
+    agree = against = 0
+    evidence = []
+    for image in images_of(table):
+        means = table[table["image"] == image].groupby("series")["mse"].mean()
+        rival = str(means.drop(one).idxmin())
+        ratio = ratio_interval(errors_of(table, image, one), errors_of(table, image, rival))
+        agree, against = agree + below_one(ratio), against + above_one(ratio)
+        evidence.append(f"{image} {shown(ratio)} of {rival}, the next best" if ratio.value < 1 else
+                        f"{image} {shown(ratio)} of {rival}, the lowest")  # fmt: skip
+    count = len(evidence)
+    return Finding(claim, verdict(agree, against, count - agree - against), "; ".join(evidence))
+
+
+def _judged(
+    table: DataFrame,
+    one: str,
+    other: str,
+    holds: Callable[[Interval], bool],
+    fails: Callable[[Interval], bool],
+    claim: str,
+) -> Finding:
+    if (missing := too_few(table, claim)) is not None:
+        return missing
+    ratios = {i: ratio_interval(errors_of(table, i, one), errors_of(table, i, other)) for i in images_of(table)}
+    good = sum(holds(ratio) for ratio in ratios.values())
+    bad = sum(fails(ratio) and not holds(ratio) for ratio in ratios.values())
+    evidence = f"{one} / {other}: " + "; ".join(f"{image} {shown(ratio)}" for image, ratio in ratios.items())
+    return Finding(claim, verdict(good, bad, len(ratios) - good - bad), evidence)
