@@ -9,6 +9,7 @@ from sharpley_experiments.common.intervals import Interval, ratio_interval
 from sharpley_experiments.paper.evaluation.compare import above_one, below_one, hardly_below_one, shown
 from sharpley_experiments.paper.exhibits import Finding, verdict
 from sharpley_experiments.paper.images.errors import errors_of, images_of
+from sharpley_experiments.paper.images.networks import DIGITS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,16 +36,18 @@ def about_errors(table: DataFrame) -> list[Finding]:
     ]  # fmt: skip
 
 
-def too_few(table: DataFrame, claim: str) -> Finding | None:
-    """No verdict from fewer than five trials."""
+def not_judged(table: DataFrame, claim: str) -> Finding | None:
+    """No verdict from fewer than five trials, or from digits and a tiny network in place of photographs."""
     trials = table["trial"].nunique()
+    if table["network"].iloc[0] == DIGITS:
+        return Finding(claim, "undecided", "not judged: digits and a tiny network stand in for photographs")
     return None if trials >= FEWEST_TRIALS else Finding(claim, "undecided", f"not judged at this size: {trials} trials")
 
 
 def _lowest(table: DataFrame, one: str) -> Finding:
     """An image agrees if the method is significantly better than the next best, and contradicts if another is."""
     claim = f"Images: {one} has the lowest error estimate on all images."
-    if (missing := too_few(table, claim)) is not None:
+    if (missing := not_judged(table, claim)) is not None:
         return missing
     agree = against = 0
     evidence = []
@@ -53,8 +56,7 @@ def _lowest(table: DataFrame, one: str) -> Finding:
         rival = str(means.drop(one).idxmin())
         ratio = ratio_interval(errors_of(table, image, one), errors_of(table, image, rival))
         agree, against = agree + below_one(ratio), against + above_one(ratio)
-        evidence.append(f"{image} {shown(ratio)} of {rival}, the next best" if ratio.value < 1 else
-                        f"{image} {shown(ratio)} of {rival}, the lowest")  # fmt: skip
+        evidence.append(f"{image} {shown(ratio)} of {rival}, the {'next best' if ratio.value < 1 else 'lowest'}")
     count = len(evidence)
     return Finding(claim, verdict(agree, against, count - agree - against), "; ".join(evidence))
 
@@ -67,7 +69,7 @@ def _judged(
     fails: Callable[[Interval], bool],
     claim: str,
 ) -> Finding:
-    if (missing := too_few(table, claim)) is not None:
+    if (missing := not_judged(table, claim)) is not None:
         return missing
     ratios = {i: ratio_interval(errors_of(table, i, one), errors_of(table, i, other)) for i in images_of(table)}
     good = sum(holds(ratio) for ratio in ratios.values())

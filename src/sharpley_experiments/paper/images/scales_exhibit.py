@@ -14,7 +14,7 @@ from sharpley_experiments.paper.constants import SCALES
 from sharpley_experiments.paper.evaluation.compare import away_from_one, near_one, shown
 from sharpley_experiments.paper.evaluation.series import scaled
 from sharpley_experiments.paper.exhibits import Context, Exhibit, Finding, verdict
-from sharpley_experiments.paper.images.claims import too_few
+from sharpley_experiments.paper.images.claims import not_judged
 from sharpley_experiments.paper.images.errors import errors_of, images_of, measured
 from sharpley_experiments.paper.images.errors_exhibit import scale_of, tabulate
 
@@ -52,7 +52,7 @@ def draw(table: DataFrame, note: str) -> Figure:
 def findings(table: DataFrame) -> list[Finding]:
     """Whether λ matters on average: the mean error over images with each λ, relative to that with λ = 4."""
     claim = "Images: λ has little impact on average."
-    if (missing := too_few(table, claim)) is not None:
+    if (missing := not_judged(table, claim)) is not None:
         return [missing]
     overall = {line: _over_images(table, line) for line in LINES}
     ratios = {line: ratio_interval(overall[line], overall[scaled(4)]) for line in LINES if line != scaled(4)}
