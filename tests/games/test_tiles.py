@@ -74,6 +74,11 @@ def test_any_map_of_integers_gives_players_and_images_may_have_different_ones():
     game = TileGame(network, IMAGES, segments=few.astype(int))
     assert game.d == 6
     np.testing.assert_array_equal(game.varying().sum(axis=1), [2, 2, 6])
+    for row, image in enumerate(IMAGES):
+        own = few[row].astype(int)
+        alone = TileGame(network, image, segments=own, output=int(game.classes[row, 0]))
+        wanted = asked[:, : alone.d]
+        np.testing.assert_allclose(game(asked)[row], alone(wanted), atol=1e-6)
     found = sharpley.estimate(game, method="exact")
     np.testing.assert_array_equal(found.values[:2, 2:], 0)
     np.testing.assert_allclose(found.base_values + found.values.sum(axis=1), game.endpoints()[:, 1, 0])

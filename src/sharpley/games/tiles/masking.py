@@ -12,20 +12,28 @@ from sharpley._support.typing import Coalitions
 from sharpley.games.tiles.pictures import Pictures, Pixels, Segments
 
 
-def flat_segments(pictures: Pictures) -> Segments:
+def flat_segments(pictures: Pictures, *, channels_first: bool = False) -> Segments:
     """Return the player of each value of an image, (n or 1, height · width · channels).
 
     A value, not a pixel, has a player: copying long runs is several times faster than copying three values each.
     """
-    segments, channels = pictures.segments, pictures.shape[2]
-    return np.repeat(segments.reshape(len(segments), -1), channels, axis=1)
+    segments = pictures.segments.reshape(len(pictures.segments), -1)
+    channels = pictures.shape[2]
+    return np.tile(segments, channels) if channels_first else np.repeat(segments, channels, axis=1)
 
 
-def mask_arrays(pictures: Pictures) -> Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64]], Pixels]:
-    """Return a function that masks images: (p,), (p, d) and (p,) -> (p, height, width, channels), new memory."""
-    players, shape = flat_segments(pictures), pictures.shape
-    images = pictures.images.reshape(len(pictures.images), -1)
-    absent = pictures.absent.reshape(*pictures.absent.shape[:2], -1)
+def mask_arrays(
+    pictures: Pictures, *, channels_first: bool = False
+) -> Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64]], Pixels]:
+    """Return a function that masks images: (p,), (p, d) and (p,) -> p images in new memory, in either order."""
+    height, width, channels = pictures.shape
+    shape = (channels, height, width) if channels_first else pictures.shape
+    players = flat_segments(pictures, channels_first=channels_first)
+    images, absent = (
+        np.ascontiguousarray(np.moveaxis(part, -1, -3) if channels_first else part)
+        for part in (pictures.images, pictures.absent)
+    )
+    images, absent = images.reshape(len(images), -1), absent.reshape(*absent.shape[:2], -1)
 
     def mask(rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> Pixels:
         masked = np.empty((len(rows), images.shape[1]), dtype=np.float32)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.typing import Coalitions
 from sharpley.games.marginal.calls import ONNX_TYPES
 from sharpley.games.tiles.masking import mask_arrays
-from sharpley.games.tiles.network import Masking, Network, Transform
-from sharpley.games.tiles.pictures import CHANNELS, Pictures, Pixels
+from sharpley.games.tiles.network import Network, Transform
+from sharpley.games.tiles.pictures import CHANNELS
 
 
 def onnx_network(model: Any, transform: Transform | None) -> Network:
@@ -40,7 +39,7 @@ def onnx_network(model: Any, transform: Transform | None) -> Network:
     return Network(
         call,
         "the ONNX network",
-        _channels_first if first else mask_arrays,
+        partial(mask_arrays, channels_first=first),
         channels=channels if isinstance(channels, int) else None,
         batch=fixed,
         size=known,
@@ -55,12 +54,3 @@ def _opened(path: str | Path) -> Any:
     except ImportError as error:
         raise ImportError("ONNX files need onnxruntime: pip install 'sharpley[onnx]'") from error
     return InferenceSession(str(path))
-
-
-def _channels_first(pictures: Pictures) -> Masking:
-    mask: Callable[..., Pixels] = mask_arrays(pictures)
-
-    def first(rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> Any:
-        return np.moveaxis(mask(rows, coalitions, draws), -1, 1)
-
-    return first

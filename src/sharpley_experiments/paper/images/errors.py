@@ -39,16 +39,16 @@ def measured(context: Context, series: Sequence[str], aliases: dict[str, str] | 
     size, aliases = IMAGE_PRESETS[context.preset.name], aliases or {}
     data = None if context.data is None else str(context.data.resolve())
     source = load_classifier(size.network, data).source
+    photographs = load_photographs(size.photographs, size.n_images, data)
     names = {aliases.get(line, line): line for line in series}
     cells = [
         cell
-        for image in range(size.n_images)
+        for image, photograph in enumerate(photographs)
         for line in names
-        for cell in _cells(size, image, line, f"{revision_of(line)}, {source}")
+        for cell in _cells(size, image, photograph.name, line, f"{revision_of(line)}, {source}")
     ]
     rows = run_cells(measure, cells, context.folder, jobs=context.jobs, description="images", context={"data": data})
     rows = [{**row, "series": names[row["series"]]} for row in rows]
-    photographs = load_photographs(size.photographs, size.n_images, data)
     found: Rows = []
     for image, photograph in enumerate(photographs):
         mine = _with_errors([row for row in rows if row["image"] == image])
@@ -56,13 +56,14 @@ def measured(context: Context, series: Sequence[str], aliases: dict[str, str] | 
     return pd.DataFrame(found)[COLUMNS]
 
 
-def _cells(size: ImagePreset, image: int, series: str, made_with: str) -> list[Cell]:
+def _cells(size: ImagePreset, image: int, photograph: str, series: str, made_with: str) -> list[Cell]:
     return [
         {
             "network": size.network,
             "photographs": size.photographs,
             "count": size.n_images,
             "image": image,
+            "photograph": photograph,
             "tile": size.tile,
             "n": size.n_orderings,
             "series": series,

@@ -39,9 +39,10 @@ def measure(
     series: str,
     trial: int,
     data: str | None,
+    photograph: str = "",
     made_with: str = "",
 ) -> list[dict[str, Any]]:
-    """Estimate of one trial. ``made_with`` does nothing but make other cells of other methods and networks."""
+    """Estimate of one trial. The last two do nothing but make other cells of other images, methods and networks."""
     game = image_game(network, photographs, count, image, tile, data)
     values = _estimate(game, series, n, np.random.SeedSequence([trial, image, *series.encode()]))
     return [] if values is None else [{"d": game.d, "estimate": [float(f"{value:.6g}") for value in values]}]

@@ -19,8 +19,8 @@ from sharpley_experiments.common.constants import SEED
 SIDE = 224
 FREE, IMAGENET, DIGITS = "free", "imagenet", "digits"
 ARCHIVES = {FREE: "images/free8_224.npz", IMAGENET: "images/imagenet64_224.npz"}
-CLEAR = ("coffee", "chelsea", "motorcycle", "flower", "china", "rocket", "astronaut", "hubble")
-"""Free photographs, those first whose object the networks know."""
+FREE_ONES = ("coffee", "chelsea", "rocket", "flower", "china", "astronaut", "hubble")
+"""Photographs that may be shown, without restrictions (CC0) those first."""
 
 
 class Photograph(NamedTuple):
@@ -51,7 +51,7 @@ def load_photographs(kind: str, count: int, data: str | None) -> tuple[Photograp
 
 
 def _rank(photograph: Photograph) -> int:
-    return next((k for k, name in enumerate(CLEAR) if name in photograph.name), len(CLEAR))
+    return next((k for k, name in enumerate(FREE_ONES) if name in photograph.name), len(FREE_ONES))
 
 
 def _from_folder(kind: str, folder: Path) -> Iterator[Photograph]:
