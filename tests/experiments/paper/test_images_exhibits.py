@@ -213,7 +213,7 @@ def test_errors_are_the_variance_over_trials_and_biased_methods_are_compared_wit
     np.testing.assert_allclose(found[found["series"] == "gp"]["mse"], ((own - centre) ** 2).mean(axis=1))
 
 
-def errors_table(factors, trials=10, network="resnet50"):
+def errors_table(factors, trials=10, network="resnet50", n=100):
     rng = np.random.default_rng(0)
     return pd.DataFrame(
         [
@@ -223,6 +223,8 @@ def errors_table(factors, trials=10, network="resnet50"):
                 "trial": trial,
                 "mse": factor * rng.uniform(0.9, 1.1),
                 "network": network,
+                "d": 256,
+                "n": n,
             }
             for image in ("a", "b")
             for series, factor in factors.items()
@@ -250,6 +252,12 @@ def test_no_verdict_from_few_trials_or_from_digits():
     for table in (errors_table(AS_PRINTED, trials=4), errors_table(AS_PRINTED, network="digits")):
         assert {one.verdict for one in about_errors(table)} == {"undecided"}
         assert all("not judged" in one.evidence for one in about_errors(table))
+
+
+def test_a_smaller_run_shows_its_evidence_without_a_verdict():
+    found = about_errors(errors_table(AS_PRINTED, n=10))
+    assert {one.verdict for one in found} == {"undecided"}
+    assert "not judged at this size, 256 tiles and 10 orderings instead of 256 and 100: a 0.5" in found[0].evidence
 
 
 def test_times_are_extrapolated_and_compared_with_those_printed():

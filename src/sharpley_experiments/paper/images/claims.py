@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FEWEST_TRIALS = 5
+TILES, ORDERINGS = 256, 100  # of the paper
 
 
 def about_errors(table: DataFrame) -> list[Finding]:
@@ -44,6 +45,15 @@ def not_judged(table: DataFrame, claim: str) -> Finding | None:
     return None if trials >= FEWEST_TRIALS else Finding(claim, "undecided", f"not judged at this size: {trials} trials")
 
 
+def at_size(table: DataFrame, found: Finding) -> Finding:
+    """Return a finding if the run was as large as the paper's; otherwise its evidence alone, without a verdict."""
+    d, n = (int(table[column].iloc[0]) for column in ("d", "n"))
+    if (d, n) == (TILES, ORDERINGS):
+        return found
+    smaller = f"not judged at this size, {d} tiles and {n} orderings instead of {TILES} and {ORDERINGS}"
+    return Finding(found.claim, "undecided", f"{smaller}: {found.evidence}")
+
+
 def _lowest(table: DataFrame, one: str) -> Finding:
     """An image agrees if the method is significantly better than the next best, and contradicts if another is."""
     claim = f"Images: {one} has the lowest error estimate on all images."
@@ -58,7 +68,8 @@ def _lowest(table: DataFrame, one: str) -> Finding:
         agree, against = agree + below_one(ratio), against + above_one(ratio)
         evidence.append(f"{image} {shown(ratio)} of {rival}, the {'next best' if ratio.value < 1 else 'lowest'}")
     count = len(evidence)
-    return Finding(claim, verdict(agree, against, count - agree - against), "; ".join(evidence))
+    judged = verdict(agree, against, count - agree - against)
+    return at_size(table, Finding(claim, judged, "; ".join(evidence)))
 
 
 def _judged(
@@ -75,4 +86,4 @@ def _judged(
     good = sum(holds(ratio) for ratio in ratios.values())
     bad = sum(fails(ratio) and not holds(ratio) for ratio in ratios.values())
     evidence = f"{one} / {other}: " + "; ".join(f"{image} {shown(ratio)}" for image, ratio in ratios.items())
-    return Finding(claim, verdict(good, bad, len(ratios) - good - bad), evidence)
+    return at_size(table, Finding(claim, verdict(good, bad, len(ratios) - good - bad), evidence))

@@ -14,7 +14,7 @@ from sharpley_experiments.paper.constants import SCALES
 from sharpley_experiments.paper.evaluation.compare import away_from_one, near_one, shown
 from sharpley_experiments.paper.evaluation.series import scaled
 from sharpley_experiments.paper.exhibits import Context, Exhibit, Finding, verdict
-from sharpley_experiments.paper.images.claims import not_judged
+from sharpley_experiments.paper.images.claims import at_size, not_judged
 from sharpley_experiments.paper.images.errors import errors_of, images_of, measured
 from sharpley_experiments.paper.images.errors_exhibit import scale_of, tabulate
 
@@ -60,7 +60,7 @@ def findings(table: DataFrame) -> list[Finding]:
     bad = sum(away_from_one(ratio) for ratio in ratios.values())
     evidence = "error / that with λ = 4, mean over images: "
     evidence += "; ".join(f"{line} {shown(ratio)}" for line, ratio in ratios.items())
-    return [Finding(claim, verdict(good, bad, len(ratios) - good - bad), evidence)]
+    return [at_size(table, Finding(claim, verdict(good, bad, len(ratios) - good - bad), evidence))]
 
 
 def _over_images(table: DataFrame, line: str) -> np.ndarray:
