@@ -97,6 +97,32 @@ def test_a_transform_is_applied_to_tensors(module):
     np.testing.assert_allclose(game(COALITIONS), expected, atol=1e-5)
 
 
+def test_modules_of_any_precision_are_called_in_theirs(module):
+    import copy
+
+    double = copy.deepcopy(module).double()
+    found = TileGame(double, IMAGES, tile=4, output=0)(COALITIONS)
+    np.testing.assert_allclose(found, TileGame(module, IMAGES, tile=4, output=0)(COALITIONS), atol=1e-5)
+    half = TileGame(copy.deepcopy(module).bfloat16(), IMAGES, tile=4, output=0)(COALITIONS)
+    np.testing.assert_allclose(half, found, atol=0.05)
+
+
+def test_modules_that_do_not_say_whether_they_train_are_called(module):
+    class Frozen(type(module)):
+        @property
+        def training(self):
+            raise AttributeError("frozen")
+
+        @training.setter
+        def training(self, value):
+            pass
+
+    frozen = Frozen(*module)
+    np.testing.assert_allclose(
+        TileGame(frozen, IMAGES, tile=4)(COALITIONS), TileGame(module, IMAGES, tile=4)(COALITIONS), atol=1e-6
+    )
+
+
 def test_another_number_of_channels_is_an_error(module):
     with pytest.raises(ValueError, match=r"expects images with 3 channels, got 1; .*np.repeat"):
         TileGame(module, IMAGES[..., :1], tile=4)

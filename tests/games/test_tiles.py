@@ -58,6 +58,8 @@ def test_values_are_those_of_images_masked_pixel_by_pixel(tile):
 def test_tiles_that_do_not_divide_the_image_are_an_error_that_names_one_that_does():
     with pytest.raises(ValueError, match=r"8 × 12 pixels cannot be divided into tiles of 5 × 5.*such as 4 × 4.*pad"):
         TileGame(network, IMAGES, tile=5)
+    with pytest.raises(ValueError, match=r"tiles of 4 × 5.*such as 4 × 4"):
+        TileGame(network, IMAGES, tile=(4, 5))
     game = TileGame(network, IMAGES, tile=5, pad=True)
     assert game.d == 2 * 3
     assert np.bincount(game.pictures.segments[0].reshape(-1)).tolist() == [25, 25, 10, 15, 15, 6]
@@ -132,6 +134,8 @@ def test_the_blur_removes_contrast_and_keeps_the_mean():
     soft = blurred(np.repeat(checks[..., None], 3, axis=2).astype(np.float32))
     assert soft.std() < 0.2 * checks.std()
     assert abs(soft.mean() - checks.mean()) < 0.02
+    red = np.zeros((40, 40, 3), np.float32) + np.array([1, 0, 0], np.float32)
+    np.testing.assert_allclose(blurred(red), red, atol=1e-6)  # colours are not mixed
 
 
 def test_background_images_are_draws_whose_mean_is_explained():

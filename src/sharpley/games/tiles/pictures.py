@@ -32,12 +32,6 @@ class Pictures(NamedTuple):
         return height, width, channels
 
 
-def is_one_image(images: Any) -> bool:
-    """Return whether an array is a single image, (height, width) or (height, width, channels)."""
-    shape = np.shape(images)
-    return len(shape) == 2 or (len(shape) == 3 and shape[-1] in CHANNELS)
-
-
 def as_pixels(images: Any, value_range: tuple[float, float] | None = None, what: str = "images") -> Pixels:
     """Return one or more images as (n, height, width, channels); integers of 8 bits are divided by 255.
 

@@ -60,6 +60,9 @@ class _Caller:
         import torch
 
         images = batch if self._transform is None else self._transform(batch)
+        weights = next(self._module.parameters(), None)
+        if weights is not None and weights.is_floating_point():
+            images = images.to(weights.dtype)
         dtype = torch.float16 if batch.device.type == "cuda" else torch.bfloat16
         with torch.autocast(batch.device.type, dtype=dtype, enabled=mixed):
             scores = self._module(images)

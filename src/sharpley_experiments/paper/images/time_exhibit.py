@@ -41,7 +41,6 @@ PRINTED = {
 LINEAR, GREEDY = ("monte-carlo", "antithetic", "orthogonal", "sobol"), ("herding", "sbq")
 STATED_SHARE = 0.00125
 SIGNIFICANT_SHARE = 0.05
-LARGEST_OVERHEAD = 0.05
 
 
 def measure_orderings(*, method: str, repetition: int, revision: int) -> list[dict[str, Any]]:
