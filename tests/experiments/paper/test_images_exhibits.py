@@ -11,6 +11,7 @@ from sharpley_experiments.paper.constants import PRESETS
 from sharpley_experiments.paper.exhibits import Context
 from sharpley_experiments.paper.images import IMAGES, errors, networks, photographs
 from sharpley_experiments.paper.images.claims import about_errors
+from sharpley_experiments.paper.images.scales_exhibit import LINES
 from sharpley_experiments.paper.images.time_exhibit import PRINTED, findings, summary, tabulate
 from sharpley_experiments.paper.images.weights import fill, find_weights
 
@@ -258,6 +259,20 @@ def test_a_smaller_run_shows_its_evidence_without_a_verdict():
     found = about_errors(errors_table(AS_PRINTED, n=10))
     assert {one.verdict for one in found} == {"undecided"}
     assert "not judged at this size, 256 tiles and 10 orderings instead of 256 and 100: a 0." in found[0].evidence
+
+
+def test_scales_are_compared_with_that_of_the_paper_and_drawn_for_each_image():
+    exhibit = IMAGES["images-lambda"]
+    equal = errors_table(dict.fromkeys(LINES, 1.0), trials=25)
+    assert [one.verdict for one in exhibit.findings(equal)] == ["holds"]
+    apart = errors_table({line: 2.0 if line == "λ = 32" else 1.0 for line in LINES}, trials=25)
+    (found,) = exhibit.findings(apart)
+    assert found.verdict == "holds in part"
+    assert "λ = 32 2.0" in found.evidence
+    figure = exhibit.draw(equal.assign(label="cat"), "preset: quick")
+    assert [ax.get_title() for ax in figure.axes[:2]] == ["a: cat", "b: cat"]
+    shown = exhibit.tabulate(equal.assign(label="cat", probability=0.5))
+    assert list(shown.columns) == ["image", "label", "probability", *LINES]
 
 
 def test_times_are_extrapolated_and_compared_with_those_printed():
