@@ -44,6 +44,7 @@ def draw(table: DataFrame, note: str) -> Figure:
         log_numbers(panel, base=2)
         panel.set_ylim(bottom=0)
         panel.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
+        panel.yaxis.get_offset_text().set_fontsize(7)
         return f"{name}: {table[table['image'] == name]['label'].iloc[0]}"
 
     return draw_panels(TITLE, f"{note}: {scale_of(table)}", images_of(table), draw_image, axes=("λ", "error"))
