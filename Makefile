@@ -25,9 +25,10 @@ demo: $(VENV)/.demo
 test: $(VENV)/.dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 -m "not slow"
 
-# The models of nine libraries, in an environment of their own: torch alone is a gigabyte.
+# The models of nine libraries, and networks for images, in an environment of their own: torch alone is a gigabyte.
 test-models: $(MODELS_VENV)/.models
-	$(ONE_THREAD) $(MODELS_VENV)/bin/python -m pytest -q tests/games/test_libraries.py
+	$(ONE_THREAD) $(MODELS_VENV)/bin/python -m pytest -q tests/games/test_libraries.py tests/games/test_tiles.py \
+		tests/games/test_image_networks.py tests/experiments/paper/test_images_exhibits.py
 
 test-slow: $(VENV)/.dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 -m slow

@@ -12,7 +12,20 @@ import pytest
 import sharpley
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("scipy", "numba", "pandas", "matplotlib", "shap", "sklearn", "joblib", "typer", "rich")
+HEAVY = (
+    "scipy",
+    "numba",
+    "pandas",
+    "matplotlib",
+    "shap",
+    "sklearn",
+    "joblib",
+    "typer",
+    "rich",
+    "torch",
+    "onnxruntime",
+    "PIL",
+)
 
 
 def test_import_is_light():

@@ -14,6 +14,9 @@ from sharpley.estimation import estimate
 from sharpley.explainer import Explainer
 from sharpley.forecast import Forecast
 from sharpley.games import Background, Games, MarginalGame, RandomModelWarning
+from sharpley.games.tiles.memory import BatchHalvedWarning
+from sharpley.image_result import ImageEstimate
+from sharpley.images import ImageExplainer
 from sharpley.mean import PermutationMean, permutation_mean
 from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
@@ -38,10 +41,13 @@ __all__ = [
     "SAMPLERS",
     "Antithetic",
     "Background",
+    "BatchHalvedWarning",
     "EstimatorTimeWarning",
     "Explainer",
     "Forecast",
     "Games",
+    "ImageEstimate",
+    "ImageExplainer",
     "Kendall",
     "Kernel",
     "KernelHerding",

@@ -119,7 +119,9 @@ def reproduce(
     Evaluation: existing-gbdt, proposed-gbdt, proposed-mlp, lambda-gbdt,
     lambda-mlp, argmax-samples, kernels.
 
-    Beyond the paper: own-draws.
+    Images: images, images-time, images-lambda.
+
+    Beyond the paper: own-draws, images-ours.
 
     The page, report.html, shows all results in the folder, with a verdict on
     each claim of the paper that was tested. An interrupted run can be resumed.
@@ -184,12 +186,14 @@ def bench(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the page and its figures.")] = Path("sharpley-demo"),
+    image: Annotated[bool, typer.Option("--image", help="Explain images of digits instead of a table.")] = False,
 ) -> None:
     """Explain a model with error bars, and check them against the exact values: a table, figures and a page."""
-    from sharpley.app.demo import run
+    from sharpley.app import demo as of_table
+    from sharpley.app import demo_images
 
     with _plain_errors():
-        run(out)
+        (demo_images if image else of_table).run(out)
 
 
 cache = typer.Typer(help="The cache on disk: designs, greedy sequences and data sets.", no_args_is_help=True)

@@ -7,6 +7,8 @@ from sharpley.games.linked import LinkedGames
 from sharpley.games.marginal.background import Background
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground, RandomModelWarning
+from sharpley.games.tiles.game import TileGame
+from sharpley.games.tiles.segments import superpixels
 from sharpley.games.trees.game import TreeGame
 
 __all__ = [
@@ -21,8 +23,10 @@ __all__ = [
     "LinkedGames",
     "MarginalGame",
     "RandomModelWarning",
+    "TileGame",
     "TreeGame",
     "UnanimitySum",
     "WeightedVoting",
     "as_games",
+    "superpixels",
 ]

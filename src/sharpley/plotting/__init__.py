@@ -7,5 +7,18 @@ figures do not belong to pyplot, so there is nothing to close; ``save`` writes t
 from sharpley.plotting.axes import save
 from sharpley.plotting.confidence import intervals
 from sharpley.plotting.curves import convergence
+from sharpley.plotting.image_page import image_page
+from sharpley.plotting.images import error_bars, error_map, heat_map, overlay, picture, three_columns
 
-__all__ = ["convergence", "intervals", "save"]
+__all__ = [
+    "convergence",
+    "error_bars",
+    "error_map",
+    "heat_map",
+    "image_page",
+    "intervals",
+    "overlay",
+    "picture",
+    "save",
+    "three_columns",
+]

@@ -22,11 +22,15 @@ ORDER = (
     "proposed-gbdt",
     "proposed-mlp",
     "table-discrepancy",
+    "images",
+    "images-time",
     "lambda-gbdt",
     "lambda-mlp",
+    "images-lambda",
     "argmax-samples",
     "kernels",
     "own-draws",
+    "images-ours",
 )
 """Names of the exhibits in the order of the paper, and what goes beyond it."""
 
@@ -35,7 +39,8 @@ def all_exhibits() -> dict[str, Exhibit]:
     """Return every figure and table of the paper by name, in the order of the paper."""
     from sharpley_experiments.paper.evaluation import CURVES
     from sharpley_experiments.paper.geometry import GEOMETRY
+    from sharpley_experiments.paper.images import IMAGES
     from sharpley_experiments.paper.tables import TABLES
 
-    found = {**GEOMETRY, **TABLES, **CURVES}
+    found = {**GEOMETRY, **TABLES, **CURVES, **IMAGES}
     return {name: found[name] for name in sorted(found, key=ORDER.index)}
