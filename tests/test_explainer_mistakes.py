@@ -215,3 +215,24 @@ def test_missing_values_of_pandas_in_arrays_are_explained():
     data = np.array([[pd.NA, 1.0], [2.0, 3.0], [pd.NA, 3.0]], dtype=object)
     explainer = Explainer(lambda t: np.array([0.0 if row[0] is pd.NA else row[0] for row in t]), data[:2])
     np.testing.assert_allclose(explainer.estimate(data).values, [[-1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]])
+
+
+def test_groups_with_the_same_name_as_text_raise_an_error():
+    with pytest.raises(ValueError, match=r"groups must have different names as text, got \[0, '0'\]; rename one"):
+        Explainer(never, DATA[:5], groups={0: [0], "0": [1]}).estimate(DATA[:1])
+
+
+@pytest.mark.parametrize("budget", [pd.NA, np.array([100, 200]), None.__class__, "100", [100]])
+def test_budgets_that_are_no_numbers_raise_an_error(budget):
+    with pytest.raises(TypeError, match="max_evals must be an integer, got"):
+        Explainer(interaction, DATA[:5]).estimate(DATA[:1], max_evals=budget)
+
+
+def test_choices_that_are_no_names_list_those_that_exist():
+    from sharpley import estimate, shapley_values
+
+    game = MarginalGame(interaction, DATA[:5], DATA[:1])
+    with pytest.raises(ValueError, match=r"unknown index \['shapley'\]; choose one of 'shapley'"):
+        estimate(game, index=["shapley"])
+    with pytest.raises(TypeError, match="unbiased must be True or False, got 'no'"):
+        shapley_values(game, unbiased="no")

@@ -8,8 +8,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from sharpley._support.checks import check_flag
 from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method, check_method, method_name
@@ -114,9 +113,7 @@ class Explainer:
         self.output = output
         self.groups = groups
         self.rng = rng
-        if not isinstance(unbiased, bool | np.bool_):
-            raise TypeError(f"unbiased must be True or False, got {unbiased!r}")
-        self.unbiased = unbiased
+        self.unbiased = check_flag("unbiased", unbiased)
         self.n_jobs = n_jobs
         self.batch_size = batch_size
         self.feature_names = feature_names

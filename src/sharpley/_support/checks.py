@@ -18,7 +18,7 @@ def check_count(name: str, value: Any, *, minimum: int) -> int:
     try:
         count = int(value) if whole else operator.index(value)
     except TypeError:
-        remedy = "; omit it for the default" if value == "auto" else ""
+        remedy = "; omit it for the default" if isinstance(value, str) and value == "auto" else ""
         raise TypeError(f"{name} must be an integer, got {value!r}{remedy}") from None
     if count < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {count}")
@@ -27,10 +27,17 @@ def check_count(name: str, value: Any, *, minimum: int) -> int:
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:
     """Return ``value``; raise an error that lists ``choices`` unless it is one of them."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"unknown {name} {value!r}; choose one of {known}")
     return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return ``value`` as a bool; raise an error unless it is one, since any text would count as true."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
 
 
 def stacklevel_outside() -> int:

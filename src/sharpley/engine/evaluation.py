@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats, Orderings
+from sharpley._support.workers import in_workers
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.engine.progress import Progress
 from sharpley.engine.timing import Stopwatch
@@ -179,11 +180,9 @@ def _call(games: Games, rows: NDArray[np.int64], coalitions: Coalitions, draws: 
 def _walks_in_parallel(
     games: Games, rows: NDArray[np.int64], walks: Walks, bounds: NDArray[np.int64], n_jobs: int | None
 ) -> Iterator[Floats]:
-    from joblib import Parallel, delayed
-
     asked = (walks.ask(slice(int(start), int(start) + games.draws_per_call)) for start in bounds)
-    tasks = (delayed(_call)(games, rows[which], coalitions, draws) for which, coalitions, draws in asked)
-    yield from Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+    tasks = ((games, rows[which], coalitions, draws) for which, coalitions, draws in asked)
+    yield from in_workers(_call, tasks, n_jobs)
 
 
 def _evaluate_part(
@@ -216,7 +215,7 @@ def _evaluate_part(
 def _in_parallel(
     games: Games, rows: NDArray[np.int64], coalitions: Coalitions, n_jobs: int | None, advance: Callable[[int], None]
 ) -> Iterator[Floats]:
-    from joblib import Parallel, delayed, effective_n_jobs
+    from joblib import effective_n_jobs
 
     total, size = len(rows) * len(coalitions), games.values_per_call
     n_calls = -(-total // size)
@@ -224,7 +223,7 @@ def _in_parallel(
     # Each task consists of whole calls, so that dividing the work does not make calls smaller.
     bounds = np.linspace(0, n_calls, n_tasks + 1).round().astype(np.int64) * size
     bounds[-1] = total
-    tasks = (delayed(_evaluate_part)(games, rows, coalitions, int(a), int(b)) for a, b in pairwise(bounds))
-    for values in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+    tasks = ((games, rows, coalitions, int(a), int(b)) for a, b in pairwise(bounds))
+    for values in in_workers(_evaluate_part, tasks, n_jobs):
         advance(len(values))
         yield values

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.checks import check_choice, check_count
+from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.typing import RNG
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, can_be_enumerated
 from sharpley.engine.auto import Draws, Problem, resolve
@@ -90,7 +90,9 @@ def make_settings(
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
     seed = np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
     chosen = index_by_name(index)
-    return Settings(method, max_evals, tol, seed, n_jobs, progress, bool(unbiased), chosen, draws, max_predictions)
+    return Settings(
+        method, max_evals, tol, seed, n_jobs, progress, check_flag("unbiased", unbiased), chosen, draws, max_predictions
+    )
 
 
 class Plan(NamedTuple):

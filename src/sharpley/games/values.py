@@ -25,6 +25,8 @@ def as_numbers(raw: Any, n: int, function: str, inputs: str) -> Floats:
 
     ``function`` and ``inputs`` name the function and its inputs in error messages.
     """
+    if np.ma.is_masked(raw):
+        raise ValueError(f"{function} must return finite numbers, but returned masked values; let it fill them")
     output = np.asarray(raw)
     if output.ndim not in (1, 2) or len(output) != n or output.size == 0 < n:
         raise ValueError(f"{function} must return shape ({n},) or ({n}, k) for {n} {inputs}, got {output.shape}")

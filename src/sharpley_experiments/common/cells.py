@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sharpley._support.atomic import replacing
+from sharpley._support.workers import in_workers
 
 Cell: TypeAlias = Mapping[str, str | int | float]
 Rows: TypeAlias = list[dict[str, Any]]
@@ -68,7 +69,6 @@ def stored_cells(folder: Path) -> Iterator[tuple[Cell, Rows]]:
 def _measure_all(
     measure: Measure, cells: list[Cell], folder: Path, jobs: int, description: str, context: dict[str, Any]
 ) -> None:
-    from joblib import Parallel, delayed
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -81,8 +81,8 @@ def _measure_all(
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn()) as progress:
         task = progress.add_task(description, total=len(cells))
-        work = (delayed(_measure_one)(measure, cell, folder, context) for cell in cells)
-        for _ in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
+        work = ((measure, cell, folder, context) for cell in cells)
+        for _ in in_workers(_measure_one, work, jobs, ordered=False):
             progress.advance(task)
 
 

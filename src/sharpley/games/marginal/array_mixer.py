@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions
+from sharpley.games.marginal.dtypes import common_dtype
 from sharpley.games.marginal.mixing import Mix, Numbers, is_sparse
 from sharpley.games.marginal.numbering import numbered
+from sharpley.games.marginal.sameness import differ
 
 MAX_ELEMENTS_AT_ONCE = 2**22  # values that are compared at a time
 
@@ -39,7 +41,7 @@ class ArrayMixer:
         self.n_background, self.names = background.shape[0], names
         self._is_sparse = is_sparse(rows)
         self._wrap = wrap or (rows.__class__ if self._is_sparse else _unchanged)
-        self._dtype = _common_dtype(rows.dtype, background.dtype)
+        self._dtype = common_dtype(rows, background)
         # Sparse rows stay sparse, since there may be many, and are converted to dense rows as needed.
         self._rows = rows.tocsr() if self._is_sparse else np.ascontiguousarray(rows, dtype=self._dtype)
         self._background = (
@@ -71,14 +73,14 @@ class ArrayMixer:
         """Return whether each column of a row differs from any background row, (n_rows, columns)."""
         # Only in columns that are constant in the background can a row be equal to all background rows.
         first = self._dense_background([0])
-        constant = ~np.any([_differ(self._dense_background(p), first).any(axis=0) for p in self._parts()], axis=0)
+        constant = ~np.any([differ(self._dense_background(p), first).any(axis=0) for p in self._parts()], axis=0)
         return np.concatenate(
-            [~constant | _differ(self._dense_rows(p), first) for p in _parts(self.n_rows, self.n_columns)]
+            [~constant | differ(self._dense_rows(p), first) for p in _parts(self.n_rows, self.n_columns)]
         )
 
     def differing(self, rows: NDArray[np.int64], background: NDArray[np.int64]) -> Coalitions:
         """Return which columns of rows differ from those of single background rows, (p, columns)."""
-        return _differ(self._dense_rows(rows), self._dense_background(background))
+        return differ(self._dense_rows(rows), self._dense_background(background))
 
     def numbers(self) -> Numbers | None:
         """Return all values as numbers; of arrays of numbers these are the values themselves, not copies."""
@@ -124,36 +126,10 @@ def _unchanged(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _common_dtype(rows: np.dtype[Any], background: np.dtype[Any]) -> np.dtype[Any]:
-    if (rows.kind in "US") != (background.kind in "US") and "O" not in (rows.kind, background.kind):
-        raise TypeError(f"X is {rows} but the background is {background}; convert them to the same dtype")
-    return np.result_type(rows, background)
-
-
 def _parts(n: int, n_columns: int) -> list[slice]:
     """Divide n rows into parts of bounded memory."""
     size = max(1, MAX_ELEMENTS_AT_ONCE // max(1, n_columns))
     return [slice(start, min(n, start + size)) for start in range(0, max(n, 1), size)]
-
-
-def _differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where two arrays differ: numbers bit by bit, so that 0 and −0 differ, to which a model may respond."""
-    if one.dtype.kind in "biuf" and one.dtype.itemsize <= 8:
-        bits = f"u{one.dtype.itemsize}"
-        return np.asarray(np.ascontiguousarray(one).view(bits) != np.ascontiguousarray(other).view(bits))
-    try:
-        equal = (one == other) | ((one != one) & (other != other))
-    except TypeError:  # pandas' NA is neither equal nor unequal to anything
-        equal = np.frompyfunc(_is_same, 2, 1)(one, other)
-    return np.asarray(~equal.astype(bool))
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Return whether two values are the same, or both the same kind of missing value."""
-    try:
-        return one is other or bool(one == other) or bool(one != one and other != other)
-    except TypeError:
-        return False
 
 
 class _Buffer:

@@ -103,6 +103,7 @@ class Background:
         """
         from sklearn.cluster import KMeans
 
+        check_readable("data", data)
         values = data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
         if values.dtype.kind not in "biuf":
             raise TypeError(f"k-means needs numbers, got dtype {values.dtype}; use Background.sample")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sharpley.games.marginal.dtypes import pandas_like, polars_like
 from sharpley.games.marginal.mixing import is_from, is_sparse
 
 UNREADABLE = (
@@ -23,7 +24,12 @@ UNREADABLE = (
 
 
 def check_readable(name: str, data: Any) -> None:
-    """Raise an error that says what to call if ``data`` is a table that is not read."""
+    """Raise an error that says what to call if ``data`` is a table that is not read, or has masked values."""
+    if np.ma.is_masked(data):
+        raise TypeError(
+            f"{name} has masked values, which models do not know; replace them by what the model takes for missing "
+            f"values, as in {name}.filled(np.nan)"
+        )
     for module, kind, remedy in UNREADABLE:
         if is_from(module, data, kind):
             raise TypeError(f"{name} is a {module} {kind}, which is not read; {remedy.format(name=name)}")
@@ -94,9 +100,8 @@ def _frame_like(background: Any, values: Any, index: list[Any] | None = None) ->
         raise ValueError(f"X has {width} columns, but the background has {background.shape[1]}")
     try:
         if is_from("polars", background, "DataFrame"):
-            return type(background)([list(row) for row in values], schema=background.schema, orient="row", strict=False)
-        frame = type(background)(values, columns=background.columns, index=index)
-        return frame.astype(background.dtypes.to_dict()) if background.columns.is_unique else frame
+            return polars_like(background, values)
+        return pandas_like(background, values, index)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"X does not fit the columns of the background, {list(background.columns)}: {error}; "

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions
 from sharpley.games.marginal.array_mixer import ArrayMixer
+from sharpley.games.marginal.dtypes import align_pandas, check_polars
 from sharpley.games.marginal.mixing import Mix, Mixer, Numbers
 from sharpley.games.marginal.numbering import numbered
+from sharpley.games.marginal.sameness import codes_of_floats, codes_of_objects
 
 
 def pandas_mixer(rows: Any, background: Any) -> Mixer:
@@ -104,17 +106,12 @@ class PandasMixer(PoolMixer):
     def __init__(self, rows: Any, background: Any) -> None:
         import pandas as pd
 
-        for name, mine, theirs in zip(rows.columns, rows.dtypes, background.dtypes, strict=True):
-            numbers = pd.api.types.is_numeric_dtype(mine) and pd.api.types.is_numeric_dtype(theirs)
-            if mine != theirs and not numbers:
-                raise TypeError(f"column {name!r} {dtypes_differ(name, mine, theirs)}")
         self.n_rows, self.n_columns = rows.shape
         self.n_background = len(background)
         self.names = [str(c) for c in rows.columns]
-        # Positions serve as labels, since the original labels may repeat.
-        frames = (frame.set_axis(range(self.n_columns), axis=1) for frame in (background, rows))
-        self._pool = pd.concat(frames, ignore_index=True)
         self._columns = rows.columns
+        rows, background = align_pandas(rows, background)
+        self._pool = pd.concat([background, rows], ignore_index=True)
 
     def fresh_rows(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the rows to be explained."""
@@ -132,7 +129,7 @@ class PandasMixer(PoolMixer):
         return [c.to_numpy(np.float64, na_value=np.nan) if is_number(c.dtype) else c.to_numpy() for c in columns]
 
     def _codes(self) -> list[NDArray[Any]]:
-        return [_factorized(self._pool[j]) for j in range(self.n_columns)]
+        return [_pandas_codes(self._pool[j]) for j in range(self.n_columns)]
 
     def _take(self, positions: list[NDArray[np.int64]]) -> Any:
         import pandas as pd
@@ -141,14 +138,15 @@ class PandasMixer(PoolMixer):
         return pd.DataFrame(columns).set_axis(self._columns, axis=1)
 
 
-def _factorized(column: Any) -> NDArray[Any]:
-    """Return codes of the values of a pandas column; those without a hash, such as lists, are compared as text."""
+def _pandas_codes(column: Any) -> NDArray[Any]:
     import pandas as pd
 
+    if pd.api.types.is_float_dtype(column.dtype):
+        return codes_of_floats(column.to_numpy(np.float64, na_value=np.nan), column.isna().to_numpy())
     try:
-        return np.asarray(pd.factorize(column)[0])
-    except TypeError:
-        return np.asarray(pd.factorize(column.map(repr))[0])
+        return codes_of_objects(column.to_numpy()) if column.dtype == object else np.asarray(pd.factorize(column)[0])
+    except TypeError:  # extension types with values that have no hash
+        return codes_of_objects(column.to_list())
 
 
 @final
@@ -161,11 +159,8 @@ class PolarsMixer(PoolMixer):
         self.n_rows, self.n_columns = rows.shape
         self.n_background = background.height
         self.names = list(rows.columns)
-        try:
-            self._pool = pl.concat([background, rows], how="vertical_relaxed")
-        except Exception as error:
-            error.add_note("sharpley: the columns of X and of the background must have the same dtypes")
-            raise
+        check_polars(rows, background)
+        self._pool = pl.concat([background, rows], how="vertical_relaxed")
 
     def fresh_rows(self, which: NDArray[np.int64]) -> Any:
         """Return a copy of some of the rows to be explained."""
@@ -176,14 +171,10 @@ class PolarsMixer(PoolMixer):
         return self._pool[which]
 
     def _values(self) -> list[Any]:
-        return [s.to_numpy() if s.dtype.is_numeric() else s.cast(str) for s in self._pool.get_columns()]
+        return [_polars_values(series) for series in self._pool.get_columns()]
 
     def _codes(self) -> list[NDArray[Any]]:
-        import polars as pl
-
-        ranked = (pl.Categorical, pl.Enum)
-        columns = [s.cast(pl.String) if isinstance(s.dtype, ranked) else s for s in self._pool.get_columns()]
-        return [s.rank("dense").fill_null(0).to_numpy() for s in columns]
+        return [_polars_codes(series) for series in self._pool.get_columns()]
 
     def _take(self, positions: list[NDArray[np.int64]]) -> Any:
         import polars as pl
@@ -192,15 +183,25 @@ class PolarsMixer(PoolMixer):
         return pl.DataFrame([series.gather(position) for series, position in columns])
 
 
-def dtypes_differ(name: Any, mine: Any, theirs: Any) -> str:
-    """Say how the dtype of a pandas column of X differs from that of the background, and what to do."""
-    if not (hasattr(mine, "categories") and hasattr(theirs, "categories")):
-        return f"is {mine} in X but {theirs} in the background; convert them to the same dtype"
-    extra = [level for level in mine.categories if level not in theirs.categories]
-    missing = [level for level in theirs.categories if level not in mine.categories]
-    how = f"only X has {extra}, only the background has {missing}" if extra or missing else "their order differs"
-    remedy = f"use the same dtype, as in X[{name!r}] = X[{name!r}].astype(background[{name!r}].dtype)"
-    return f"is category in X and in the background, but with other categories: {how}; {remedy}"
+def _polars_codes(series: Any) -> NDArray[Any]:
+    import polars as pl
+
+    if series.dtype.is_float():
+        return codes_of_floats(series.to_numpy(), series.is_null().to_numpy())
+    if series.dtype == pl.Object or series.dtype.is_nested():  # polars cannot sort objects
+        return codes_of_objects(series.to_list())
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        series = series.cast(pl.String)
+    return np.asarray(series.rank("dense").fill_null(0).to_numpy())
+
+
+def _polars_values(series: Any) -> NDArray[Any]:
+    import polars as pl
+
+    if series.dtype.is_numeric():
+        return np.asarray(series.to_numpy())
+    plain = series.dtype != pl.Object and not series.dtype.is_nested()
+    return np.fromiter((series.cast(str) if plain else series).to_list(), dtype=object, count=len(series))
 
 
 MIXERS: dict[str, Callable[[Any, Any], Mixer]] = {"pandas": pandas_mixer, "polars": PolarsMixer}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley.games.marginal.mixing import Numbers
+from sharpley.games.marginal.sameness import codes_of_objects
 
 
 def numbered(background: Sequence[Any], rows: Sequence[Any]) -> Numbers:
@@ -30,6 +31,7 @@ def _column(background: NDArray[Any], rows: NDArray[Any]) -> tuple[tuple[NDArray
 
     if background.dtype.kind in "biuf" and rows.dtype.kind in "biuf":
         return (background.astype(np.float64), rows.astype(np.float64)), False
-    codes, _ = pd.factorize(np.concatenate([background.astype(object), rows.astype(object)]))
-    numbers = np.where(codes < 0, np.nan, codes)
+    both = np.concatenate([background.astype(object), rows.astype(object)])
+    numbers = np.full(len(both), np.nan)
+    numbers[~pd.isna(both)] = codes_of_objects(both[~pd.isna(both)])
     return (numbers[: len(background)], numbers[len(background) :]), True

@@ -29,7 +29,7 @@ def as_outputs(raw: Any, n: int, function: str) -> tuple[Floats, list[str] | Non
         raw = np.array([[row[name] for name in raw[0]] for row in raw])
     else:
         names = list(raw.columns) if hasattr(raw, "columns") and hasattr(raw, "to_numpy") else None
-    array = np.asarray(raw)
+    array = np.asanyarray(raw)  # with its mask, if it has one
     _check_no_labels(array, function)
     return as_numbers(array, n, function, "rows"), None if names is None else _strings(names)
 

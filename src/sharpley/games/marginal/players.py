@@ -68,6 +68,8 @@ def make_players(n_columns: int, names: list[str] | None, groups: Mapping[str, A
 def _group_of_columns(groups: Mapping[str, Any], labels: list[str], *, named: bool) -> dict[int, str]:
     """Return the group of each column that is in one."""
     group_of: dict[int, str] = {}
+    if len({str(group) for group in groups}) < len(groups):
+        raise ValueError(f"groups must have different names as text, got {list(groups)}; rename one of them")
     for group, members in groups.items():
         if isinstance(members, int | np.integer) or not isinstance(members, Iterable):
             raise TypeError(f"group {group!r} must be a list of columns, got {members!r}")

@@ -1,0 +1,64 @@
+"""Work in parallel, by joblib's current backend, in processes that do not outlive the one that started them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+SECONDS_BETWEEN_LOOKS = 1.0
+
+
+def in_workers(
+    function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, *, ordered: bool = True
+) -> Iterator[Any]:
+    """Yield what a function returns for each tuple of arguments, computed by ``n_jobs`` parallel workers.
+
+    Results are in the order of the arguments or, if that does not matter, in the order in which they are finished.
+    """
+    from joblib import Parallel, delayed
+
+    tasks = (delayed(_call)(os.getpid(), function, each) for each in arguments)
+    yield from Parallel(n_jobs=n_jobs, return_as="generator" if ordered else "generator_unordered")(tasks)
+
+
+def _call(caller: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Call a function in a worker, which ends when the process that called it does."""
+    _end_with(caller)
+    return function(*arguments)
+
+
+@cache
+def _end_with(caller: int) -> None:
+    """Watch the caller from now on, once in a process, if this process is a child of it.
+
+    A process that is killed cannot tell its workers. Those of loky would wait five minutes for the next task, with the
+    standard output of the caller open, so that whoever reads it would wait, too.
+    """
+    if _is_child_of(caller):
+        threading.Thread(target=_exit_after, args=(caller,), name="sharpley-caller", daemon=True).start()
+
+
+def _is_child_of(caller: int) -> bool:
+    """Return whether the caller started this process; threads of the caller and machines of a cluster are no children.
+
+    The caller may be gone already, but loky's processes have no other parent.
+    """
+    if os.name == "nt":
+        known = multiprocessing.parent_process()
+        return known is not None and known.pid == caller
+    of_loky = ".loky." in type(multiprocessing.current_process()).__module__
+    return os.getppid() == caller or (of_loky and os.getpid() != caller)
+
+
+def _exit_after(caller: int) -> None:
+    """End this process once the caller has ended."""
+    if os.name == "nt" and (known := multiprocessing.parent_process()) is not None:
+        known.join()  # on Windows, the number of a parent outlives it
+    while os.name != "nt" and os.getppid() == caller:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
