@@ -92,3 +92,33 @@ def test_a_read_only_file_is_not_replaced(tmp_path):
     with pytest.raises(PermissionError, match=r"o\.csv"):
         write_array(str(path), ARRAY)
     assert path.read_bytes() == b"old"
+
+
+def npy(header):
+    text = header.encode().ljust(118) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + b"\0" * 64
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (npy("{'descr': '<i8', 'fortran_order': False, 'shape': (10000000000000, 1), }"), "more than fits into memory"),
+        (npy("{'descr': '<i8', 'fortran_order': False, 'shape': (100, 8), }"), "is not a valid NPY file"),
+        (npy("{'descr': '<i8', 'fortran_order': False, 'shape': (-3, 8), }"), "is not a valid NPY file"),
+        (npy("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }"), "is not a valid NPY file: Object arrays"),
+        (npy("nonsense"), "is not a valid NPY file"),
+        (b"\x93NUMPY", "is not a valid NPY file"),
+    ],
+)
+def test_damaged_npy_files_are_one_line_of_error(tmp_path, content, message):
+    path = tmp_path / "o.npy"
+    path.write_bytes(content)
+    error = call("discrepancy", path, code=2).stderr
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_the_error_of_a_full_disk_names_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", disk_full)
+    error = call("sample", "-d", 3, "-n", 5, "--out", tmp_path / "o.csv", code=2).stderr
+    assert error == f"sharpley: [Errno 28] No space left on device: '{tmp_path / 'o.csv'}'\n"

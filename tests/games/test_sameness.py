@@ -50,18 +50,19 @@ def test_true_and_1_and_a_float_of_1_differ(convert):
     np.testing.assert_array_equal(Explainer(model, background).estimate(rows).values, [[10, 0], [5, 0], [0, 0]])
 
 
-def test_bool_and_integer_columns_become_integers_as_in_numpy():
+@pytest.mark.parametrize("dtype", ["int64", "float64", "Int64", "Float64"])
+def test_bool_beside_numbers_becomes_numbers_as_in_numpy(dtype):
     seen = []
 
     def model(frame):
         seen.append(frame["a"].dtype)
-        return frame["a"].to_numpy() + frame["b"].to_numpy()
+        return frame["a"].to_numpy(dtype=float) + frame["b"].to_numpy()
 
-    integers = pd.DataFrame({"a": [0, 3], "b": [5.0, 6.0]})
+    numbers = pd.DataFrame({"a": pd.array([0, 3], dtype=dtype), "b": [5.0, 6.0]})
     flags = pd.DataFrame({"a": [True], "b": [7.0]})
-    np.testing.assert_allclose(Explainer(model, integers).estimate(flags).values, [[-0.5, 1.5]])
-    np.testing.assert_allclose(Explainer(model, flags).estimate(integers).values, [[-1.0, -2.0], [2.0, -1.0]])
-    assert set(seen) == {np.dtype(np.int64)}
+    np.testing.assert_allclose(Explainer(model, numbers).estimate(flags).values, [[-0.5, 1.5]])
+    np.testing.assert_allclose(Explainer(model, flags).estimate(numbers).values, [[-1.0, -2.0], [2.0, -1.0]])
+    assert set(seen) == {pd.api.types.pandas_dtype(dtype)}
 
 
 def test_the_same_values_have_the_same_number_whatever_their_type():

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -219,3 +220,45 @@ def test_unfinished_files_are_removed(cache_folder, monkeypatch):
 def test_the_home_folder_is_expanded(monkeypatch):
     monkeypatch.setenv(_cache.VARIABLE, "~/designs")
     assert "~" not in str(_cache.folder())
+
+
+def test_a_fifo_is_no_file_of_orderings(cache_folder):
+    """Reading it would wait for someone to write to it."""
+    os.mkfifo(cache_folder / ("a" + _cache.SUFFIX))
+    assert [entry.is_valid for entry in _cache.entries()] == [False]
+    np.testing.assert_array_equal(stored_orderings(), orderings())
+    assert [entry.is_valid for entry in _cache.entries()] == [True]  # it was replaced
+    os.mkfifo(cache_folder / ("b" + _cache.SUFFIX))
+    assert _cache.clear() == 2
+
+
+def test_folders_are_left_alone(cache_folder):
+    inside = cache_folder / ("a" + _cache.SUFFIX) / "mine.txt"
+    inside.parent.mkdir()
+    inside.write_text("mine")
+    assert [entry.is_valid for entry in _cache.entries()] == [False]
+    with pytest.warns(RuntimeWarning, match="cannot store orderings"):
+        np.testing.assert_array_equal(stored_orderings(), orderings())
+    stored_orderings("b")
+    assert _cache.clear(data=True) == 1
+    assert inside.read_text() == "mine"
+
+
+def test_a_small_archive_of_many_zeros_is_not_unpacked(cache_folder, monkeypatch):
+    path = cache_folder / ("a" + _cache.SUFFIX)
+    monkeypatch.setattr(_cache, "MAX_BYTES", 2**20)
+    np.savez_compressed(path, orderings=np.zeros((2**11, 2**11), dtype=np.uint8), digest="0")
+    assert path.stat().st_size < 2**14
+    tracemalloc.start()
+    assert [entry.is_valid for entry in _cache.entries()] == [False]
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+
+
+def test_the_remains_of_downloads_are_removed(cache_folder):
+    folder = _cache.data_folder() / (_cache.DOWNLOAD_PREFIX + "xyz")
+    folder.mkdir(parents=True)
+    (folder / ".1234.tmp").write_bytes(b"half of it")
+    assert [path.name for path in _cache.data_files()] == [".1234.tmp"]
+    assert _cache.clear(data=True) == 1
+    assert not folder.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import uuid
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 UNFINISHED_SUFFIX = ".tmp"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of writing, which do not name the file
 
 
 @contextmanager
@@ -44,6 +46,12 @@ def replacing(path: Path, *, unfinished: str = UNFINISHED_SUFFIX) -> Iterator[Bi
     except BaseException as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename == str(temporary):
+        if isinstance(error, OSError) and (error.filename == str(temporary) or error.errno in FULL):
             raise OSError(error.errno, error.strerror, str(path)) from error  # the temporary name would only confuse
         raise
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace a file by a text, as UTF-8."""
+    with replacing(path) as stream:
+        stream.write(text.encode())

@@ -13,6 +13,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from sharpley._support.typing import Orderings
 VARIABLE = "SHARPLEY_CACHE_DIR"
 SUFFIX = ".orderings.npz"
 UNFINISHED_SUFFIX = ".orderings.tmp"
+DOWNLOAD_PREFIX = ".download-"  # of folders of unfinished downloads
+MAX_BYTES = 2**28  # of orderings in a file; an archive that claims more is not one of ours
 
 
 class Entry(NamedTuple):
@@ -63,7 +66,10 @@ def data_folder() -> Path | None:
 def data_files() -> list[Path]:
     """Return the files of downloaded data sets, including the remains of interrupted downloads."""
     place = data_folder()
-    return [] if place is None or not place.is_dir() else sorted(path for path in place.iterdir() if path.is_file())
+    if place is None or not place.is_dir():
+        return []
+    remains = [path for folder in place.glob(DOWNLOAD_PREFIX + "*") for path in folder.iterdir()]
+    return sorted(path for path in [*place.iterdir(), *remains] if path.is_file())
 
 
 def cached(key: str, n: int, d: int, compute: Callable[[], Orderings]) -> Orderings:
@@ -115,21 +121,31 @@ def clear(*, data: bool = False) -> int:
     place = folder()
     if place is None:
         return 0
-    paths = [*place.glob("*" + SUFFIX), *place.glob(".*" + UNFINISHED_SUFFIX), *(data_files() if data else ())]
+    mine = [*place.glob("*" + SUFFIX), *place.glob(".*" + UNFINISHED_SUFFIX)]
+    paths = [path for path in mine if not path.is_dir()] + (data_files() if data else [])  # folders are not ours
     for path in paths:
         path.unlink(missing_ok=True)
+        if path.parent.name.startswith(DOWNLOAD_PREFIX):
+            with suppress(OSError):  # other files are in it
+                path.parent.rmdir()
     return len(paths)
 
 
 def _digest(key: str, compact: NDArray[np.unsignedinteger]) -> str:
-    header = f"{key} {compact.dtype.str} {compact.shape} ".encode()
-    return hashlib.sha256(header + compact.tobytes()).hexdigest()
+    digest = hashlib.sha256(f"{key} {compact.dtype.str} {compact.shape} ".encode())
+    digest.update(np.ascontiguousarray(compact).data)
+    return digest.hexdigest()
 
 
 def _read(path: Path, key: str, n: int | None = None, d: int | None = None) -> Orderings | None:
     """Return the orderings in a file, (n, d), or None if the file is missing or not valid."""
+    if not path.is_file():  # opening a FIFO would wait for someone to write to it
+        return None
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            # No member yields more than it claims, so an archive of compressed zeros costs nothing.
+            if sum(member.file_size for member in archive.zip.infolist()) > MAX_BYTES:
+                return None
             compact, digest = archive["orderings"], str(archive["digest"])
     except Exception:  # a damaged archive may raise nearly anything, from zlib.error to MemoryError
         return None

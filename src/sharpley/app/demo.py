@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sharpley import __version__, plotting
+from sharpley._support.atomic import replace_text
 from sharpley.app.demo_figures import figures
 from sharpley.app.demo_study import FEATURES, ROWS_FOR_SHAP, Size, Study, make_study
 from sharpley.plotting.axes import require_matplotlib
@@ -40,7 +41,7 @@ def run(out: Path, size: Size | None = None) -> None:
     console.print(*_summary(study), sep="\n", end="\n\n")
     images = {name: _save_as_uri(ax, out / f"{name}.png") for name, ax in figures(study).items()}
     page = out / "index.html"
-    page.write_text(_page(study, images), encoding="utf-8")
+    replace_text(page, _page(study, images))
     console.print(f"Figures: {len(images)} PNG files in {out}", soft_wrap=True)
     console.print(f"[bold green]Page:[/] {page.resolve().as_uri()}", soft_wrap=True)
 

@@ -22,13 +22,22 @@ def read_array(path: str, dtype: type[np.generic]) -> NDArray[Any]:
     """Read a CSV or NPY file; the format is detected from the content."""
     raw = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     if raw.startswith(NPY_MAGIC):
-        return np.asarray(np.load(io.BytesIO(raw), allow_pickle=False))
+        return _read_npy(path, raw)
     if not raw.strip():
         raise ValueError(f"{path} is empty; expected one ordering per line, such as 0,2,1")
     try:
         return np.loadtxt(io.BytesIO(raw), delimiter=",", dtype=dtype, ndmin=2)
     except ValueError as error:
         raise ValueError(f"{path} is not a CSV file of numbers without a header: {error}") from None
+
+
+def _read_npy(path: str, raw: bytes) -> NDArray[Any]:
+    try:
+        return np.asarray(np.load(io.BytesIO(raw), allow_pickle=False))
+    except MemoryError:  # allocated before the content is read
+        raise ValueError(f"{path} is not a valid NPY file: its header claims more than fits into memory") from None
+    except Exception as error:  # a damaged header fails in a dozen ways
+        raise ValueError(f"{path} is not a valid NPY file: {error}") from error
 
 
 def write_array(path: str, array: NDArray[Any], file_format: str | None = None) -> None:

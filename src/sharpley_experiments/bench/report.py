@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharpley import METHODS
+from sharpley._support.atomic import replace_text
 from sharpley_experiments.bench.measure import OURS
 from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
 
@@ -30,7 +31,7 @@ def write(lines: DataFrame, out: Path, note: str) -> list[Path]:
     out.mkdir(parents=True, exist_ok=True)
     table, page, picture = out / "bench.csv", out / "bench.md", out / "bench.png"
     lines.to_csv(table, index=False, float_format="%.4g", lineterminator="\n")
-    page.write_text(markdown(lines, note), encoding="utf-8")
+    replace_text(page, markdown(lines, note))
     draw(lines, "sharpley bench").savefig(picture, dpi=110)  # the Markdown page has the versions
     return [table, page, picture]
 

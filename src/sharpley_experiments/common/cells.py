@@ -105,6 +105,8 @@ def _read(folder: Path, cell: Cell) -> Rows | None:
 
 def _stored(path: Path) -> tuple[Cell, Rows] | None:
     """Cell and rows in a file; None if the file does not exist or is not a cell."""
+    if not path.is_file():  # a FIFO would wait for someone to write to it
+        return None
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
         return stored["cell"], list(stored["rows"])

@@ -84,6 +84,7 @@ _RECIPES = {
             f"{UCI_URL}/203/yearpredictionmsd.zip",
             ("yearpredictionmsd.zip", "YearPredictionMSD.txt.zip"),
             ("YearPredictionMSD.txt",),
+            most_bytes=2**29,
         ),
         readers.year,
         "year/year_subset.npz",
@@ -198,7 +199,8 @@ def _parsed(name: str, paths: list[Path], members: tuple[str, ...], read: Callab
     recipe = _RECIPES[name]
     try:
         with ExitStack() as stack:
-            streams = [stack.enter_context(opened(*source)) for source in zip(paths, members, strict=True)]
+            most = recipe.original.most_bytes
+            streams = [stack.enter_context(opened(*source, most)) for source in zip(paths, members, strict=True)]
             x, y, names = read(*streams)
     except (MemoryError, PermissionError):
         raise
@@ -243,7 +245,7 @@ def _downloaded(name: str) -> Dataset:
     try:
         if kept is not None:
             kept.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(dir=kept, prefix=".download-")
+        temporary = tempfile.TemporaryDirectory(dir=kept, prefix=_cache.DOWNLOAD_PREFIX)
     except OSError as error:
         reason = f"cannot keep data in {kept} ({error.strerror or error})"
         raise DownloadError(f"{reason}; set {_cache.VARIABLE} to another folder") from error

@@ -32,11 +32,14 @@ class Original(NamedTuple):
         File names of archives, each of which holds all of ``members``.
     members : tuple of str
         File names of the data itself.
+    most_bytes : int
+        What a member has at most when it is unpacked; one that claims more is not read.
     """
 
     url: str
     archives: tuple[str, ...]
     members: tuple[str, ...]
+    most_bytes: int = 2**25
 
     @property
     def advice(self) -> str:
@@ -58,37 +61,51 @@ def find(original: Original, folder: Path) -> list[Path] | None:
 
 
 @contextmanager
-def opened(path: Path, member: str) -> Iterator[IO[bytes]]:
-    """Open ``path`` itself if it has the name of the member, otherwise the member within the archive ``path``."""
+def opened(path: Path, member: str, most_bytes: int) -> Iterator[IO[bytes]]:
+    """Open ``path`` itself if it has the name of the member, otherwise the member within the archive ``path``.
+
+    A member that has more than ``most_bytes`` is an error: a small archive may claim, and yield, any number of bytes.
+    """
     with ExitStack() as stack:
         stream: IO[bytes] = stack.enter_context(path.open("rb"))
         if path.name == member:
             yield stream
             return
-        found = (_in_tar if path.suffix == ".tgz" else _in_zip)(stream, member, stack)
+        found = (_in_tar if path.suffix == ".tgz" else _in_zip)(stream, member, stack, most_bytes)
         if found is None:
             raise ValueError(f"the archive does not contain {member}")
         yield found
 
 
-def _in_tar(stream: IO[bytes], member: str, stack: ExitStack) -> IO[bytes] | None:
+def _in_tar(stream: IO[bytes], member: str, stack: ExitStack, most_bytes: int) -> IO[bytes] | None:
     archive = stack.enter_context(tarfile.open(fileobj=stream, mode="r:gz"))  # noqa: SIM115
-    name = next((name for name in archive.getnames() if PurePosixPath(name).name == member), None)
-    return None if name is None else archive.extractfile(name)
+    for found in archive:
+        check_size(found.name, found.size, most_bytes)  # also of files before the member, which are unpacked
+        if PurePosixPath(found.name).name == member:
+            return archive.extractfile(found)
+    return None
 
 
-def _in_zip(stream: IO[bytes], member: str, stack: ExitStack) -> IO[bytes] | None:
+def _in_zip(stream: IO[bytes], member: str, stack: ExitStack, most_bytes: int) -> IO[bytes] | None:
     """Open a member of an archive, or of an archive within it: the source of the bank data packs it twice."""
     archive = stack.enter_context(zipfile.ZipFile(stream))
-    for name in archive.namelist():
-        if PurePosixPath(name).name == member:
-            return stack.enter_context(archive.open(name))
-    for name in archive.namelist():
-        if name.endswith(".zip"):
-            found = _in_zip(stack.enter_context(archive.open(name)), member, stack)
-            if found is not None:
-                return found
+    for found in archive.infolist():
+        if PurePosixPath(found.filename).name == member:
+            check_size(found.filename, found.file_size, most_bytes)
+            return stack.enter_context(archive.open(found))
+    for found in archive.infolist():
+        if found.filename.endswith(".zip"):
+            check_size(found.filename, found.file_size, most_bytes)
+            inner = _in_zip(stack.enter_context(archive.open(found)), member, stack, most_bytes)
+            if inner is not None:
+                return inner
     return None
+
+
+def check_size(name: str, size: int, most_bytes: int) -> None:
+    """Raise an error if a member of an archive, which yields no more bytes than it claims, claims too many."""
+    if size > most_bytes:
+        raise ValueError(f"its {name} would have {size:,} bytes, but at most {most_bytes:,} are expected")
 
 
 def download(original: Original, folder: Path) -> Path:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley_experiments.common.downloads import check_size
 
 Contents: TypeAlias = tuple[Floats, Floats, tuple[str, ...]]
 """Features, targets and the names of the features."""
@@ -28,6 +29,7 @@ BANK_CATEGORICAL = {"job", "marital", "education", "default", "housing", "loan",
 HOUSING_COLUMNS = ("MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude")
 YEAR_COLUMNS = (*(f"TimbreAvg{i}" for i in range(1, 13)), *(f"TimbreCov{i}" for i in range(1, 79)))
 YEAR_RANGE = (1922, 2011)
+MAX_COPY_BYTES = 2**25  # of a compact copy when it is unpacked
 
 
 def adult(train: IO[bytes], test: IO[bytes]) -> Contents:
@@ -40,7 +42,7 @@ def adult(train: IO[bytes], test: IO[bytes]) -> Contents:
 
 def adult_copy(stream: IO[bytes]) -> Contents:
     """Read one gzipped CSV file with a header, which holds training and test rows."""
-    header, *rows = _rows(gzip.decompress(stream.read()))
+    header, *rows = _rows(_unpacked(stream))
     at = [header.index(name) for name in (*ADULT_COLUMNS, "y")]
     return _adult([[row[i] for i in at] for row in rows])
 
@@ -66,7 +68,7 @@ def bank(stream: IO[bytes]) -> Contents:
 
 def bank_copy(stream: IO[bytes]) -> Contents:
     """Read a gzipped copy that is separated by commas and has 0 and 1 for no and yes."""
-    return _bank(_rows(gzip.decompress(stream.read())))
+    return _bank(_rows(_unpacked(stream)))
 
 
 def _bank(rows: list[list[str]]) -> Contents:
@@ -113,6 +115,13 @@ def year_copy(stream: IO[bytes]) -> Contents:
     return (*_arrays(stream), YEAR_COLUMNS)
 
 
+def _unpacked(stream: IO[bytes]) -> bytes:
+    with gzip.open(stream) as unpacked:
+        content = unpacked.read(MAX_COPY_BYTES + 1)
+    check_size("content", len(content), MAX_COPY_BYTES)
+    return content
+
+
 def _rows(content: bytes, separator: str = ",") -> list[list[str]]:
     """Lines of separated values, without blanks around the values; empty lines are skipped."""
     lines = io.StringIO(content.decode(), newline="")
@@ -126,6 +135,7 @@ def _numbers(columns: Sequence[Sequence[str] | NDArray[Any]]) -> Floats:
 
 def _arrays(stream: IO[bytes]) -> tuple[Floats, Floats]:
     with np.load(stream, allow_pickle=False) as archive:
+        check_size("content", sum(member.file_size for member in archive.zip.infolist()), MAX_COPY_BYTES)
         x, y = np.ascontiguousarray(archive["X"], dtype=np.float64), archive["y"].astype(np.float64)
     if x.ndim != 2:
         raise ValueError("its array X does not have two dimensions")

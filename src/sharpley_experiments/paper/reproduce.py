@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 
+from sharpley._support.atomic import replace_text, replacing
 from sharpley._support.checks import check_choice
 from sharpley_experiments.paper import all_exhibits, manifest
 from sharpley_experiments.paper.constants import PRESETS
@@ -95,8 +96,8 @@ def write_page(out: Path, last: Record, registry: Mapping[str, Exhibit]) -> list
     """Write the page and its Markdown version for all results in a folder; ``last`` is the most recent record."""
     records = manifest.read(out)
     sections = [_section(registry[name], records[name], out) for name in registry if _is_there(name, records, out)]
-    (out / PAGE).write_text(page(sections, last, len(registry)), encoding="utf-8")
-    (out / "summary.md").write_text(summary(sections, last), encoding="utf-8")
+    replace_text(out / PAGE, page(sections, last, len(registry)))
+    replace_text(out / "summary.md", summary(sections, last))
     return sections
 
 
@@ -129,10 +130,11 @@ def _make(exhibit: Exhibit, context: Context, out: Path, earlier: Record | None)
         if not len(table):
             raise ValueError("the run returned a table without rows")
         figure = exhibit.draw(table, f"preset: {context.preset.name}") if exhibit.draw else None
-        table.to_csv(_table_path(out, exhibit.name), index=False, lineterminator="\n")
         if figure is not None:
-            # Without the version of matplotlib in the file, equal figures are equal files.
-            figure.savefig(out / "figures" / f"{exhibit.name}.png", dpi=DPI, metadata={"Software": None})
+            with replacing(out / "figures" / f"{exhibit.name}.png") as stream:
+                # Without the version of matplotlib in the file, equal figures are equal files.
+                figure.savefig(stream, format="png", dpi=DPI, metadata={"Software": None})
+        replace_text(_table_path(out, exhibit.name), table.to_csv(index=False, lineterminator="\n"))
     except Exception as problem:  # whatever it is, the other exhibits must still be produced
         error = _reported(problem)
         if earlier is not None and _table_path(out, exhibit.name).exists():

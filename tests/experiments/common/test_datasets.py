@@ -19,6 +19,7 @@ from tiny_datasets import (
     SOURCES,
     YEAR,
     arrays,
+    change,
     put,
     tarred,
     zipped,
@@ -26,6 +27,14 @@ from tiny_datasets import (
 
 from sharpley_experiments.common import datasets, readers
 from sharpley_experiments.common.datasets import DATASETS, load
+
+PACKED = {
+    file
+    for sources in SOURCES.values()
+    for files in sources
+    for file in files
+    if file.endswith((".zip", ".tgz", ".gz", ".npz"))
+}
 
 
 @pytest.mark.parametrize(("name", "files"), [(name, files) for name in SOURCES for files in SOURCES[name]])
@@ -174,3 +183,23 @@ def test_the_public_files_of_adult_give_the_real_data(shared, tmp_path):
         "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
     ]
     assert load("adult", put(tmp_path, files)).X.shape == (48842, 107)
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [(name, files) for name in SOURCES for files in SOURCES[name] if {*files} <= PACKED],
+)
+def test_archives_that_would_unpack_to_too_much_are_not_read(name, files, few_rows, tmp_path, monkeypatch):
+    change(monkeypatch, name, original=datasets._RECIPES[name].original._replace(most_bytes=100))
+    monkeypatch.setattr(readers, "MAX_COPY_BYTES", 100)
+    with pytest.raises(
+        ValueError, match=r"cannot be read \(its .* would have .* bytes, but at most 100 are expected\)"
+    ):
+        load(name, put(tmp_path, files))
+
+
+def test_a_file_in_front_of_the_data_is_not_unpacked_if_it_is_too_large(few_rows, tmp_path, monkeypatch):
+    """A compressed tar archive can only be read from its start."""
+    files = {"cal_housing.tgz": tarred({"zeros": bytes(2**26), "cal_housing.data": HOUSING})}
+    with pytest.raises(ValueError, match=r"its CaliforniaHousing/zeros would have 67,108,864 bytes"):
+        load("cal_housing", put(tmp_path, files))

@@ -1,6 +1,7 @@
 """The command that reproduces the paper's figures and tables, and its page."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -291,3 +292,24 @@ def test_earlier_results_are_shown_with_the_error_of_a_rerun(tmp_path):
     assert "Could not be reproduced: no network\nThe results shown are from an earlier run." in text
     assert "preset quick" in text
     assert "A claim." in (tmp_path / "summary.md").read_text(encoding="utf-8")
+
+
+def test_an_interrupted_run_leaves_the_earlier_page(tmp_path, monkeypatch):
+    from sharpley_experiments.paper import reproduce as module
+
+    outcome = reproduce(["first"], tmp_path, preset="quick", registry=FAKES)
+    files = [outcome.page, tmp_path / "summary.md", tmp_path / "tables" / "first.csv"]
+    earlier = {path: path.read_bytes() for path in files}
+
+    def killed(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", killed)
+    for function in (
+        lambda: reproduce(["first"], tmp_path, preset="quick", registry=FAKES),
+        lambda: module.write_page(tmp_path, manifest.read(tmp_path)["first"], FAKES),
+    ):
+        with pytest.raises(KeyboardInterrupt):
+            function()
+        assert {path: path.read_bytes() for path in files} == earlier
+        assert not list(tmp_path.rglob("*.tmp"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sharpley._support.atomic import replace_text
 from sharpley_experiments.bench.population.draw import KINDS, draw_all, draw_opening
 from sharpley_experiments.bench.population.explainers import FLOOR, OURS, OURS_ON_FEW
 from sharpley_experiments.bench.report import MAX_REFERENCE_SHARE, error_table, seconds_table
@@ -27,7 +28,7 @@ def write(lines: DataFrame, out: Path, note: str) -> list[Path]:
     table, page = out / "population.csv", out / "population.md"
     lines.to_csv(table, index=False, float_format="%.4g", lineterminator="\n")
     lines = pd.read_csv(table)  # rounded, so that the tables follow from the file
-    page.write_text(markdown(lines, note), encoding="utf-8")
+    replace_text(page, markdown(lines, note))
     paths = [table, page]
     for name, draw in (("population.png", draw_opening), ("population_all.png", draw_all)):
         draw(lines, "sharpley bench --population").savefig(out / name, dpi=DPI, metadata={"Software": None})
