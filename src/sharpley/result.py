@@ -30,8 +30,9 @@ class ShapleyEstimate:
     standard_errors : float, of the same shape as ``values``
         Estimated standard deviations of ``values``; 0 where these are exact.
     base_values : float
-        v(∅), of the shape of ``values`` without the axis of players. For most methods, base value and values add up to
-        v(N).
+        v(∅), of the shape of ``values`` without the axis of players. Base value and values add up to v(N), except for
+        the methods "owen", "owen-halved" and "stratified" (``sharpley.METHODS[name].adds_up`` is False), whose values
+        do so only on average.
     n_evals : int, or (rows,) int
         Number of distinct coalitions evaluated, v(∅) and v(N) included.
     method : str

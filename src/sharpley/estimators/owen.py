@@ -9,7 +9,9 @@ is divided into intervals, and one sweep draws one coalition for each:
   error does not include its bias.
 
 The halved variant uses only q ≤ 1/2, and each coalition together with its complement. Sweeps are independent, and the
-standard error is estimated from the spread between them. The values do not add up to v(N) − v(∅) exactly.
+standard error is estimated from the spread between them. The values add up to v(N) − v(∅) only on average; with
+``adjust=True``, every sweep, and hence the estimate, is moved to the nearest point that does: what is missing from the
+sum is divided equally among the players. This is linear in the sweep, so the estimate stays unbiased.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.checks import check_choice, check_count
+from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.moments import Moments, grouped_moments, joined, unseen_variances
 from sharpley.coalitions.store import CoalitionStore
@@ -47,12 +49,23 @@ class MultilinearEstimator(Estimator):
         Where q lies in its interval.
     intervals : int, optional
         Number of intervals of q in a sweep. By default as many as the budget allows for five sweeps, at most 16.
+    adjust : bool, default False
+        Whether to adjust the values so that they add up to v(N) − v(∅).
     rng : int, Generator, SeedSequence or None
         Source of randomness.
     """
 
-    def __init__(self, d: int, *, rule: str = "uniform", intervals: int | None = None, rng: RNG = None) -> None:
+    def __init__(
+        self,
+        d: int,
+        *,
+        rule: str = "uniform",
+        intervals: int | None = None,
+        adjust: bool = False,
+        rng: RNG = None,
+    ) -> None:
         super().__init__(d, rng=rng)
+        self._adjust = check_flag("adjust", adjust)
         self._rule = check_choice("rule", rule, RULES)
         self._intervals = None if intervals is None else check_count("intervals", intervals, minimum=1)
         self._sweeps: list[NDArray[np.int64]] = []
@@ -136,6 +149,8 @@ class MultilinearEstimator(Estimator):
             found = row[positions]  # v(E), followed by the values of the d coalitions that differ from E in one player
             contributions = signs * (found[:, :, :1] - found[:, :, 1:])
             totals = np.einsum("n,sndk->sdk", node_weights, contributions) / len(positions)
+            if self._adjust:
+                totals += ((row[1] - row[0]) / len(positions) - totals.sum(axis=1))[:, None] / self.d
             unseen = unseen_variances(contributions.reshape(-1, 1, *contributions.shape[2:]))[0]
             mean = grouped_moments(totals, shares)
             moments.append(Moments(mean.values[None], (mean.variances + unseen)[None], mean.degrees_of_freedom[None]))
@@ -162,6 +177,8 @@ class OwenEstimator(MultilinearEstimator):
         paper, and is biased.
     intervals : int, optional
         Number of intervals of q in a sweep. By default as many as the budget allows for five sweeps, at most 16.
+    adjust : bool, default False
+        Whether to adjust the values so that they add up to v(N) − v(∅).
     rng : int, Generator, SeedSequence or None
         Source of randomness.
 
@@ -189,6 +206,8 @@ class OwenHalvedEstimator(MultilinearEstimator):
         Where q lies in its interval, as for ``OwenEstimator``.
     intervals : int, optional
         Number of intervals of q in a sweep. By default as many as the budget allows for five sweeps, at most 16.
+    adjust : bool, default False
+        Whether to adjust the values so that they add up to v(N) − v(∅).
     rng : int, Generator, SeedSequence or None
         Source of randomness.
 

@@ -7,7 +7,9 @@ becomes proportional to its estimated standard deviation (Neyman allocation). At
 is only one coalition, and no variance.
 
 Var φ_i = Σ_ℓ s²_iℓ / n_iℓ / d², with the degrees of freedom of Welch and Satterthwaite. Since the second stage depends
-on the values of the first, the estimate is unbiased only asymptotically.
+on the values of the first, the estimate is unbiased only asymptotically. The values add up to v(N) − v(∅) only on
+average; with ``adjust=True``, they are moved to the nearest point that does: what is missing from the sum is divided
+equally among the players.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.checks import check_flag
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
@@ -40,6 +43,8 @@ class StratifiedEstimator(Estimator):
     ----------
     d : int
         Number of players.
+    adjust : bool, default False
+        Whether to adjust the values so that they add up to v(N) − v(∅).
     rng : int, Generator, SeedSequence or None
         Source of randomness.
 
@@ -58,8 +63,9 @@ class StratifiedEstimator(Estimator):
 
     choices_depend_on = "row"
 
-    def __init__(self, d: int, *, rng: RNG = None) -> None:
+    def __init__(self, d: int, *, adjust: bool = False, rng: RNG = None) -> None:
         super().__init__(d, rng=rng)
+        self._adjust = check_flag("adjust", adjust)
         self._strata: list[NDArray[np.int64]] = []  # player · d + position, of each sample
         self._positions: list[NDArray[np.int64]] = []  # in the store, without and with the player
 
@@ -187,5 +193,12 @@ class StratifiedEstimator(Estimator):
         parts = (variance / counts[:, None]).reshape(shape) / self.d**2
         total = parts.sum(axis=2)
         penalty = (parts**2 / np.maximum(1, counts - 1).reshape(1, self.d, self.d, 1)).sum(axis=2)
+        phi = mean.reshape(shape).mean(axis=2)
+        if self._adjust:
+            phi += (values[:, 1:2] - values[:, :1] - phi.sum(axis=1, keepdims=True)) / self.d
+            # φ_i keeps 1 − 1/d of its own error, and has 1/d of that of every other player, which is independent.
+            own, other = (1.0 - 1.0 / self.d) ** 2, 1.0 / self.d**2
+            total = (own - other) * total + other * total.sum(axis=1, keepdims=True)
+            penalty = (own**2 - other**2) * penalty + other**2 * penalty.sum(axis=1, keepdims=True)
         degrees_of_freedom = np.divide(total**2, penalty, out=np.full_like(total, np.inf), where=penalty > 0)
-        return Moments(mean.reshape(shape).mean(axis=2), total, degrees_of_freedom)
+        return Moments(phi, total, degrees_of_freedom)
