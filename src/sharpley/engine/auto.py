@@ -33,6 +33,7 @@ from sharpley.engine.methods import (
     can_own_draws,
     estimates,
     is_unbiased,
+    least_budget,
     method_name,
     record_of,
 )
@@ -115,7 +116,8 @@ def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index)
         return True
     if problem.draws == 1 or problem.d < 2 or not can_own_draws(method) or index.name != SHAPLEY.name:
         return False
-    if can_be_enumerated(problem.d, NEARLY_ALL * problem.budget):
+    least = least_budget("antithetic" if method == AUTO else method, problem.d, None)
+    if can_be_enumerated(problem.d, NEARLY_ALL * problem.budget) and problem.budget >= least:
         return False
     if method != AUTO:
         return True

@@ -78,8 +78,9 @@ def intervals(
     shown = _largest(result.values, check_count("max_display", max_display, minimum=1))
     true = None if exact is None else np.asarray(exact, dtype=np.float64).reshape(n, d, k)
     lines = len(shown) * (INCHES_PER_PLAYER + INCHES_PER_LINE * (n * k - 1))
+    own_figure = ax is None
     ax = new_axes(ax, height=max(2.0, INCHES_AROUND + lines))
-    _draw(ax, result, shown, true, level)
+    _draw(ax, result, shown, true, level, own_figure=own_figure)
     ax.set_yticks(np.arange(len(shown)), [labels[player] for player in shown])
     ax.set_ylim(-0.6, len(shown) - 0.4)
     left_out = d - len(shown)
@@ -92,7 +93,9 @@ def _largest(values: Floats, most: int) -> NDArray[np.int64]:
     return np.argsort(np.abs(values).max(axis=(0, 2)), kind="stable")[-most:]
 
 
-def _draw(ax: Axes, result: Labelled, shown: NDArray[np.int64], exact: Floats | None, level: float) -> None:
+def _draw(
+    ax: Axes, result: Labelled, shown: NDArray[np.int64], exact: Floats | None, level: float, *, own_figure: bool
+) -> None:
     """Draw one interval and point for each player, row and output, and a legend."""
     series = [(row, output) for row in range(len(result.values)) for output in range(len(result.outputs))]
     many, step = len(series) > 1, 0.8 / len(series)
@@ -118,4 +121,7 @@ def _draw(ax: Axes, result: Labelled, shown: NDArray[np.int64], exact: Floats | 
     for between in np.arange(len(shown) - 1) + 0.5 if many else ():
         ax.axhline(between, color="0.85", linewidth=0.8)
     ax.grid(axis="x", alpha=0.25)
-    ax.legend(title=f"{level:.0%} intervals" if many else None)
+    if many and own_figure:  # beside the axes, since no corner is free of so many points
+        ax.legend(title=f"{level:.0%} intervals", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    else:
+        ax.legend(title=f"{level:.0%} intervals" if many else None)

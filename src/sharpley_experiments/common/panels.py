@@ -63,6 +63,7 @@ def draw_panels(
         entries.values(),
         entries.keys(),
         loc="outside lower center",
+        borderaxespad=2.0,  # above the note
         ncols=legend_columns,
         frameon=False,
         fontsize=8,

@@ -36,20 +36,23 @@ def draw_opening(lines: DataFrame, note: str) -> Figure:
     """Draw a few models, and the methods that most people use."""
     games = [game for game in (*OPENING_GAMES, *OPENING_NETWORKS) if (lines["game"] == game).any()]
     title = "Error of Shapley values for the whole background, at equal numbers of predictions"
-    return _draw(lines[lines["method"].isin(OPENING_METHODS)], note, games or _games(lines), title, OPENING_WIDTH)
+    looks = {method: look for method, look in _looks(lines).items() if method in OPENING_METHODS}
+    return _draw(lines, looks, note, games or _games(lines), title, OPENING_WIDTH)
 
 
 def draw_all(lines: DataFrame, note: str) -> Figure:
     """Draw all models and all methods."""
-    return _draw(lines, note, _games(lines), "Error of Shapley values for the whole background", 10.0)
+    title = "Error of Shapley values for the whole background"
+    return _draw(lines, _looks(lines), note, _games(lines), title, 10.0)
 
 
 def _games(lines: DataFrame) -> list[str]:
     return list(dict.fromkeys(lines["game"]))
 
 
-def _draw(lines: DataFrame, note: str, games: Sequence[str], title: str, width: float) -> Figure:
-    looks = _looks(lines)
+def _draw(
+    lines: DataFrame, looks: dict[str, dict[str, Any]], note: str, games: Sequence[str], title: str, width: float
+) -> Figure:
     return draw_panels(
         title,
         note,
