@@ -9,6 +9,7 @@ import shap
 from sklearn.ensemble import RandomForestClassifier
 from tabular_data import DATA, FRAME, frame_model, interaction
 
+import sharpley
 from sharpley import Explainer, MarginalGame
 
 NAMED = pd.DataFrame(DATA, columns=list("abcde"))
@@ -148,3 +149,30 @@ def test_the_game_accepts_the_same_rows():
     game = MarginalGame(interaction, DATA[:4], DATA[7])
     assert game.n_rows == 1
     assert game.player_names == [f"Feature {j}" for j in range(5)]
+
+
+@pytest.mark.parametrize("background", [DATA[:5], NAMED[:5]])
+def test_records_and_empty_lists_say_what_to_pass(background):
+    explainer = Explainer(interaction, background)
+    with pytest.raises(TypeError, match=r"X is a list of dicts, which is not read; call pandas\.DataFrame\(X\)"):
+        explainer.estimate(NAMED[:2].to_dict("records"))
+    with pytest.raises(ValueError, match="X must have at least one row, got none"):
+        explainer.estimate([])
+
+
+def test_names_of_shap_say_what_to_write():
+    explainer = Explainer(interaction, DATA[:5])
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'shap_values'; use explainer\.estimate\(X\)\.values, or"
+    ):
+        explainer.shap_values(DATA[:1])
+    with pytest.raises(AttributeError, match=r"no attribute 'expected_value'; use .*\.base_values"):
+        explainer.expected_value  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'anything'$"):
+        explainer.anything  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'plots'; use shap\.plots"):
+        sharpley.plots  # noqa: B018
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'KernelExplainer'; use .* sharpley\.adapters\.shap\.Kernel"
+    ):
+        sharpley.KernelExplainer  # noqa: B018

@@ -7,6 +7,7 @@ import importlib as _importlib
 from types import ModuleType as _ModuleType
 
 from sharpley import games
+from sharpley._support import shap_names as _shap_names
 from sharpley.engine.methods import METHODS, SAMPLERS, MethodRecord
 from sharpley.engine.progress import LongRunWarning
 from sharpley.engine.timing import EstimatorTimeWarning
@@ -82,4 +83,4 @@ __all__ = [
 def __getattr__(name: str) -> _ModuleType:
     if name in ("adapters", "plotting"):  # they need matplotlib or shap, so they are loaded when they are asked for
         return _importlib.import_module(f"sharpley.{name}")
-    raise AttributeError(f"module 'sharpley' has no attribute {name!r}")
+    raise AttributeError(f"module 'sharpley' has no attribute {name!r}{_shap_names.hint(name, _shap_names.OF_PACKAGE)}")

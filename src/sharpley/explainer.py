@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sharpley._support.checks import check_flag
+from sharpley._support.shap_names import OF_EXPLAINER, hint
 from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method, check_method, method_name
@@ -299,6 +300,11 @@ class Explainer:
         labels = row_labels_of(games.rows)
         seconds = perf_counter() - start
         return replace(found, output_names=games.output_names, row_labels=labels, compute_time=seconds)
+
+    if not TYPE_CHECKING:  # for which all names would then exist
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"'Explainer' object has no attribute {name!r}{hint(name, OF_EXPLAINER)}")
 
     def __repr__(self) -> str:
         output = "" if self.output is None else f", output={self.output!r}"

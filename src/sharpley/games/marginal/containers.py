@@ -30,6 +30,8 @@ def check_readable(name: str, data: Any) -> None:
             f"{name} has masked values, which models do not know; replace them by what the model takes for missing "
             f"values, as in {name}.filled(np.nan)"
         )
+    if isinstance(data, list) and data and isinstance(data[0], Mapping):
+        raise TypeError(f"{name} is a list of dicts, which is not read; call pandas.DataFrame({name})")
     for module, kind, remedy in UNREADABLE:
         if is_from(module, data, kind):
             raise TypeError(f"{name} is a {module} {kind}, which is not read; {remedy.format(name=name)}")
@@ -46,6 +48,8 @@ def as_table(rows: Any, background: Any) -> Any:
     """Return rows as a table of the type of the background, with its columns; tables of that type are unchanged."""
     check_readable("X", rows)
     check_readable("background", background)
+    if isinstance(rows, list | tuple) and not rows:
+        raise ValueError("X must have at least one row, got none")
     if is_one_row(rows):
         rows = _one_row(rows, background)
     if is_from("pandas", background, "DataFrame"):
