@@ -73,3 +73,13 @@ def geometry_tables():
 
     quick = Context(PRESETS["quick"], Path("nowhere"))  # geometry stores nothing
     return {name: exhibit.compute(quick) for name, exhibit in GEOMETRY.items()}
+
+
+@pytest.fixture
+def no_windows():
+    """Pyplot draws without windows, and forgets its figures."""
+    from matplotlib import pyplot as plt
+
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")

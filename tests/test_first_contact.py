@@ -16,7 +16,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import shap
-from matplotlib import pyplot as plt
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_diabetes, load_iris
@@ -46,14 +45,10 @@ FLATS = pd.DataFrame(
     }
 )
 RENT = FLATS["area"].fillna(50) * (8 + 4 * (FLATS["district"] == "park"))
-pytestmark = pytest.mark.filterwarnings("ignore")  # of shap and matplotlib, which draw here
-
-
-@pytest.fixture(autouse=True)
-def _no_windows():
-    plt.switch_backend("agg")
-    yield
-    plt.close("all")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # of shap and matplotlib, which draw here
+    pytest.mark.usefixtures("no_windows"),
+]
 
 
 def adds_up(estimate, predictions):

@@ -31,14 +31,10 @@ from sharpley.adapters.shap import KernelExplainer
 X, y = load_wine(return_X_y=True, as_frame=True)
 FOREST = RandomForestRegressor(5, random_state=0).fit(X, y)
 RNG = np.random.default_rng(0)
-pytestmark = pytest.mark.filterwarnings("ignore")  # of shap and matplotlib, which draw here
-
-
-@pytest.fixture(autouse=True)
-def _no_windows():
-    plt.switch_backend("agg")
-    yield
-    plt.close("all")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # of shap and matplotlib, which draw here
+    pytest.mark.usefixtures("no_windows"),
+]
 
 
 def test_01_a_class_of_several_by_position():

@@ -162,9 +162,7 @@ def test_records_and_empty_lists_say_what_to_pass(background):
 
 def test_names_of_shap_say_what_to_write():
     explainer = Explainer(interaction, DATA[:5])
-    with pytest.raises(
-        AttributeError, match=r"no attribute 'shap_values'; use explainer\.estimate\(X\)\.values, or"
-    ):
+    with pytest.raises(AttributeError, match=r"no attribute 'shap_values'; use explainer\.estimate\(X\)\.values, or"):
         explainer.shap_values(DATA[:1])
     with pytest.raises(AttributeError, match=r"no attribute 'expected_value'; use .*\.base_values"):
         explainer.expected_value  # noqa: B018

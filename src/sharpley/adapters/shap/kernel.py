@@ -34,11 +34,11 @@ class BackgroundExplainer(shap.Explainer):  # type: ignore[misc]
         data: Any,
         *,
         feature_names: Any,
-        link: Any,
-        keep_index: bool,
         nsamples: int | Literal["auto"],
         seed: Any,
         method: Method,
+        link: Any = "identity",
+        keep_index: bool = False,
     ) -> None:
         self.model, self.data, self.link = model, data, link
         self.nsamples, self.seed, self.method = nsamples, seed, method
@@ -202,13 +202,4 @@ class SamplingExplainer(BackgroundExplainer):
         random_state: int | None = None,
         method: Method = "auto",
     ) -> None:
-        super().__init__(
-            model,
-            data,
-            feature_names=feature_names,
-            link="identity",
-            keep_index=False,
-            nsamples=nsamples,
-            seed=random_state,
-            method=method,
-        )
+        super().__init__(model, data, feature_names=feature_names, nsamples=nsamples, seed=random_state, method=method)

@@ -47,13 +47,13 @@ class MaskerExplainer(shap.Explainer):  # type: ignore[misc]
         self,
         model: Any,
         masker: Any,
-        *,
         link: Any,
-        feature_names: Any,
         linearize_link: bool,
-        seed: Any,
+        feature_names: Any,
+        *,
         method: Method,
         call_args: dict[str, Any],
+        seed: Any = 0,
     ) -> None:
         if masker is None:
             raise ValueError("masker must not be None; pass background data, or one of shap.maskers")

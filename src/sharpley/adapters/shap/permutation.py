@@ -54,14 +54,7 @@ class PermutationExplainer(MaskerExplainer):
         **call_args: Any,
     ) -> None:
         super().__init__(
-            model,
-            masker,
-            link=link,
-            feature_names=feature_names,
-            linearize_link=linearize_link,
-            seed=seed,
-            method=method,
-            call_args=call_args,
+            model, masker, link, linearize_link, feature_names, seed=seed, method=method, call_args=call_args
         )
 
     def __call__(
@@ -141,14 +134,7 @@ class ExactExplainer(MaskerExplainer):
         self, model: Any, masker: Any, link: Any = None, linearize_link: bool = True, feature_names: Any = None
     ) -> None:
         super().__init__(
-            model,
-            masker,
-            link=link,
-            feature_names=feature_names,
-            linearize_link=linearize_link,
-            seed=0,
-            method="exact",
-            call_args={"max_evals": 100_000},
+            model, masker, link, linearize_link, feature_names, method="exact", call_args={"max_evals": 100_000}
         )
 
     def __call__(
