@@ -303,3 +303,10 @@ def test_every_method_can_be_chosen(method):
     model = LogisticRegression().fit(DATA[:, :1] * np.ones((1, 9)), DATA[:, 0] > 0).predict_proba
     found = PermutationExplainer(model, data[:3], method=method, seed=0)(data[3:], max_evals=400, silent=True)
     assert np.isfinite(found.values).all()
+
+
+@pytest.mark.parametrize("explainer", [KernelExplainer, SamplingExplainer])
+def test_all_coalitions_of_few_features_are_evaluated_on_all_background_rows(explainer):
+    data = np.random.default_rng(0).normal(size=(250, 3))
+    values = explainer(lambda rows: rows[:, 0] + 2.0 * rows[:, 1], data).shap_values(data[:5])
+    np.testing.assert_allclose(values, (data[:5] - data.mean(axis=0)) * [1.0, 2.0, 0.0], atol=1e-12)

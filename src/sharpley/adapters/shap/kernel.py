@@ -11,6 +11,7 @@ import shap
 
 from sharpley._support.typing import Floats
 from sharpley.adapters.shap.explanation import to_explanation
+from sharpley.coalitions.enumeration import can_be_enumerated
 from sharpley.engine.methods import Method
 from sharpley.estimation import estimate
 from sharpley.games.base import Games
@@ -86,10 +87,12 @@ class BackgroundExplainer(shap.Explainer):  # type: ignore[misc]
         game = self._game(rows.toarray() if is_sparse(rows) and not is_sparse(self._background.rows) else rows)
         wanted = self.nsamples if nsamples == "auto" else nsamples
         most = 2 * game.d + EXTRA_EVALS if wanted == "auto" else int(wanted)
+        all_fit = can_be_enumerated(game.d, most)
         found = estimate(
             _linked(game, self._link),
             method=self.method,
-            max_evals=most if game.d > 20 else min(most, 2**game.d),
+            max_evals=2**game.d if all_fit else most,
+            draws="shared" if all_fit else "auto",  # one of max_evals then pays for all background rows, as in shap
             rng=self.seed,
             progress=None if not silent else False,
         )
