@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import shap
 from matplotlib import pyplot as plt
@@ -128,6 +129,16 @@ def test_a_class_is_plotted_by_name_in_one_line():
     assert found.output_names == "high"
 
 
+@pytest.mark.parametrize("library", [pd, pl])
+def test_columns_of_lists_are_plotted(library):
+    frame = library.DataFrame({"words": [["a", "b"], ["c"], []] * 5, "x": np.arange(15.0)})
+    found = sharpley.Explainer(lambda rows: np.array([float(len(each)) for each in rows["words"]]), frame)(frame[:4])
+    for draw in (PLOTS["waterfall"], PLOTS["beeswarm"], PLOTS["scatter"]):
+        draw(found)
+    texts = _texts(lambda: PLOTS["waterfall"](found))
+    assert any("['a'" in text for text in texts)
+
+
 if __name__ == "__main__":
     mpl.use("agg")
     folder = Path(sys.argv[1])
@@ -135,6 +146,9 @@ if __name__ == "__main__":
     for kind in KINDS:
         for name, draw in PLOTS.items():
             plt.figure()
-            draw(explanation(kind))
+            drawn = draw(explanation(kind))
+            if name == "force of many":  # which shap draws in a browser
+                shap.save_html(str(folder / f"{kind}-force-of-many.html"), drawn)
+                continue
             plt.savefig(folder / f"{kind}-{name.replace(' ', '-')}.png", dpi=60, bbox_inches="tight")
             plt.close("all")

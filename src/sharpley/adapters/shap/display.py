@@ -11,6 +11,7 @@ from sharpley._support.typing import Floats
 from sharpley.games.marginal.players import Players
 
 SEPARATORS = "_=:.-"
+SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray)
 MOST_VALUES = 3  # values of a group that are shown
 
 
@@ -24,6 +25,8 @@ def columns_of(rows: Any) -> NDArray[Any]:
 
 def shown_values(columns: NDArray[Any], players: Players) -> NDArray[Any]:
     """Return what is shown of each row and player, (rows, d): the value of a column, or a label of a group."""
+    if columns.dtype.kind == "O":  # shap would take a list for further rows and columns
+        columns = np.frompyfunc(lambda v: str(v) if isinstance(v, SEVERAL) else v, 1, 1)(columns)
     if players.is_plain:
         return columns
     shown = np.empty((len(columns), players.d), dtype=object)
@@ -108,7 +111,7 @@ def _codes(column: NDArray[Any]) -> Floats:
         return column.astype(np.float64)
     except (TypeError, ValueError):
         missing = np.array([_is_missing(value) for value in column], dtype=bool)
-        _, codes = np.unique(column.astype(str), return_inverse=True)
+        _, codes = np.unique([str(value) for value in column], return_inverse=True)
         return np.where(missing, np.nan, codes.reshape(-1).astype(np.float64))
 
 
@@ -116,5 +119,7 @@ def _is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN or pandas' NA, whose comparisons are neither true nor false."""
     try:
         return value is None or bool(value != value)
-    except (TypeError, ValueError):
+    except TypeError:
         return True
+    except ValueError:  # an array, of which each element is compared
+        return False
