@@ -92,3 +92,13 @@ def test_the_result_names_all_methods_that_were_used():
     assert explainer.estimate(rows[1:], max_evals=282).method == "exact"
     named = Explainer(lambda x: np.tanh(x).sum(axis=1) ** 2, background, rng=0, method="antithetic")
     assert named.estimate(rows, max_evals=282).method == "antithetic"
+
+
+@pytest.mark.parametrize("method", ["auto", "antithetic"])
+@pytest.mark.parametrize("max_evals", [2, 3, 6, 8, 10, 12, 14, 20, 25])
+def test_every_budget_from_the_least_on_gives_an_answer(max_evals, method):
+    """Also where the budget is close to all coalitions, but too small for orderings that share all draws."""
+    data = np.random.default_rng(0).normal(size=(150, 4))
+    explainer = Explainer(lambda x: x[:, 0] * x[:, 1] + x[:, 2], data, method=method, rng=0)
+    found = explainer.estimate(data[:1], max_evals=max_evals)
+    assert found.n_predictions[0] <= 100 * max_evals
