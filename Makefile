@@ -57,9 +57,10 @@ dist: $(VENV)/.release
 	$(BIN)/python scripts/check_dist.py dist
 	touch dist/.built
 
-# The Python code in README.md, run with the installed wheel. -I: only installed packages are imported.
+# The Python code in README.md and in the quick start, run with the installed wheel. -I: only installed packages are imported.
 readme: $(WHEEL_VENV)/.wheel
-	$(ELSEWHERE) && "$(WHEEL_BIN)/python" -I "$(CURDIR)/scripts/run_readme.py" "$(CURDIR)/README.md"
+	$(ELSEWHERE) && "$(WHEEL_BIN)/python" -I "$(CURDIR)/scripts/run_readme.py" "$(CURDIR)/README.md" \
+		"$(CURDIR)/docs/index.md"
 
 # The examples and the command line, with the installed wheel (CI: WHEEL_PYTHON=python3.13).
 smoke: $(WHEEL_VENV)/.wheel

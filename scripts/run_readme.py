@@ -1,6 +1,6 @@
-"""Run the Python code blocks of a README with the installed package.
+"""Run the Python code blocks of a README, and of other pages, with the installed package.
 
-Usage: ``python -I scripts/run_readme.py README.md``
+Usage: ``python -I scripts/run_readme.py README.md [PAGE ...]``
 
 Blocks with prompts (``>>>``) are run by doctest, all in one session, as somebody would type them from top to bottom.
 The other blocks are snippets to paste: each runs by itself, in an empty namespace.
@@ -50,7 +50,7 @@ def main(path: Path) -> None:
     blocks = python_blocks(path.read_text(encoding="utf-8"))
     with_prompts = [block for block in blocks if block[1].startswith(">>>")]
     snippets = [block for block in blocks if block not in with_prompts]
-    if not with_prompts or not snippets:
+    if not snippets or (not with_prompts and path.name == "README.md"):
         found = f"{len(with_prompts)} and {len(snippets)}"
         raise SystemExit(f"{path}: expected Python blocks with and without prompts, found {found}")
     for line, code in snippets:
@@ -65,4 +65,5 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    for argument in sys.argv[1:]:
+        main(Path(argument))
