@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.moments import Moments, grouped_moments, joined, unseen_variances
-from sharpley.coalitions.store import CoalitionStore
+from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
 
 RULES = ("uniform", "trapezoid")
@@ -150,7 +150,7 @@ class MultilinearEstimator(Estimator):
             contributions = signs * (found[:, :, :1] - found[:, :, 1:])
             totals = np.einsum("n,sndk->sdk", node_weights, contributions) / len(positions)
             if self._adjust:
-                totals += ((row[1] - row[0]) / len(positions) - totals.sum(axis=1))[:, None] / self.d
+                totals += ((row[FULL] - row[EMPTY]) / len(positions) - totals.sum(axis=1))[:, None] / self.d
             unseen = unseen_variances(contributions.reshape(-1, 1, *contributions.shape[2:]))[0]
             mean = grouped_moments(totals, shares)
             moments.append(Moments(mean.values[None], (mean.variances + unseen)[None], mean.degrees_of_freedom[None]))

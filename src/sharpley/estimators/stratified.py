@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sharpley._support.checks import check_flag
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.moments import Moments
-from sharpley.coalitions.store import CoalitionStore
+from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
 
 FIRST_STAGE_SHARE = 0.5  # of the budget, spent evenly
@@ -195,7 +195,7 @@ class StratifiedEstimator(Estimator):
         penalty = (parts**2 / np.maximum(1, counts - 1).reshape(1, self.d, self.d, 1)).sum(axis=2)
         phi = mean.reshape(shape).mean(axis=2)
         if self._adjust:
-            phi += (values[:, 1:2] - values[:, :1] - phi.sum(axis=1, keepdims=True)) / self.d
+            phi += (values[:, [FULL]] - values[:, [EMPTY]] - phi.sum(axis=1, keepdims=True)) / self.d
             # φ_i keeps 1 − 1/d of its own error, and has 1/d of that of every other player, which is independent.
             own, other = (1.0 - 1.0 / self.d) ** 2, 1.0 / self.d**2
             total = (own - other) * total + other * total.sum(axis=1, keepdims=True)
