@@ -14,6 +14,7 @@ from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method, check_method, method_name
 from sharpley.estimation import estimate
+from sharpley.estimators.draws.surrogate import SurrogateChoice
 from sharpley.forecast import Forecast, forecast, pilot_positions
 from sharpley.games.base import Games
 from sharpley.games.linked import Link, LinkedGames, as_link
@@ -131,6 +132,7 @@ class Explainer:
         max_evals: int | None = None,
         max_predictions: int | None = None,
         tol: float | None = None,
+        surrogate: SurrogateChoice = None,
         progress: bool | None = None,
     ) -> shap.Explanation:
         """Explain rows, and return a ``shap.Explanation`` for shap's plots.
@@ -148,6 +150,10 @@ class Explainer:
             Maximum number of predictions for each row.
         tol : float, optional
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
+        surrogate : "auto", tree regressor or None, default None
+            A regressor that learns the model from its predictions for mixed rows, so that these only have to show what
+            it misses. For models that take more than about 50 µs for a prediction; "auto" fits one for each row, and
+            uses it where it lowers the variance. See ``estimate``.
         progress : bool, optional
             Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)
 
@@ -169,7 +175,7 @@ class Explainer:
         from sharpley.adapters.shap import to_explanation
 
         games = self._games(X)
-        found = self._estimate(games, max_evals, max_predictions, tol, progress)
+        found = self._estimate(games, max_evals, max_predictions, tol, surrogate, progress)
         explanation = to_explanation(found, games.rows, games.players)
         return explanation[0] if is_one_row(X) else explanation
 
@@ -180,6 +186,7 @@ class Explainer:
         max_evals: int | None = None,
         max_predictions: int | None = None,
         tol: float | None = None,
+        surrogate: SurrogateChoice = None,
         progress: bool | None = None,
     ) -> ShapleyEstimate:
         """Explain rows, and return plain arrays.
@@ -197,6 +204,10 @@ class Explainer:
             Maximum number of predictions for each row.
         tol : float, optional
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
+        surrogate : "auto", tree regressor or None, default None
+            A regressor that learns the model from its predictions for mixed rows, so that these only have to show what
+            it misses. For models that take more than about 50 µs for a prediction; "auto" fits one for each row, and
+            uses it where it lowers the variance. See ``estimate``.
         progress : bool, optional
             Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)
 
@@ -216,7 +227,7 @@ class Explainer:
         >>> estimate.base_values
         array([0., 0.])
         """
-        found = self._estimate(self._games(X), max_evals, max_predictions, tol, progress)
+        found = self._estimate(self._games(X), max_evals, max_predictions, tol, surrogate, progress)
         return found.row(0) if is_one_row(X) else found
 
     def plan(
@@ -226,6 +237,7 @@ class Explainer:
         max_evals: int | None = None,
         max_predictions: int | None = None,
         tol: float | None = None,
+        surrogate: SurrogateChoice = None,
     ) -> Forecast:
         """Forecast what explaining rows will cost and how accurate it will be, from a pilot of a few of them.
 
@@ -234,7 +246,7 @@ class Explainer:
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
             Rows that are to be explained. Up to three of them are explained for the forecast, and the background is
             predicted, if it has not been yet.
-        max_evals, max_predictions, tol
+        max_evals, max_predictions, tol, surrogate
             As for the explanation that is planned.
 
         Returns
@@ -256,7 +268,7 @@ class Explainer:
         pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
-            found = self._estimate(pilot, max_evals, max_predictions, tol, False, in_workers=False)
+            found = self._estimate(pilot, max_evals, max_predictions, tol, surrogate, False, in_workers=False)
         return forecast(everyone.n_rows, found, pilot.model_time, self.model)
 
     def _games(self, rows: Any) -> MarginalGame:
@@ -281,6 +293,7 @@ class Explainer:
         max_evals: int | None,
         max_predictions: int | None,
         tol: float | None,
+        surrogate: SurrogateChoice,
         progress: bool | None,
         *,
         in_workers: bool = True,
@@ -296,6 +309,7 @@ class Explainer:
             tol=tol,
             rng=self.rng,
             unbiased=self.unbiased,
+            surrogate=surrogate,
             n_jobs=self.n_jobs if in_workers else None,
             progress=progress,
         )

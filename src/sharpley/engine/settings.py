@@ -24,6 +24,7 @@ from sharpley.engine.methods import (
     make_source,
     method_name,
 )
+from sharpley.estimators.draws.surrogate import SurrogateChoice, check_surrogate
 from sharpley.games.base import Games
 from sharpley.indices import SHAPLEY, Index, index_by_name
 
@@ -48,6 +49,7 @@ class Settings:
     index: Index = SHAPLEY
     draws: Draws = "auto"
     max_predictions: int | None = None
+    surrogate: SurrogateChoice = None
 
     @property
     def may_stop(self) -> bool:
@@ -76,8 +78,12 @@ def make_settings(
     index: str | Index = SHAPLEY,
     draws: Draws = "auto",
     max_predictions: int | None = None,
+    surrogate: SurrogateChoice = None,
 ) -> Settings:
     """Check the arguments of an estimate and draw its seed."""
+    check_surrogate(surrogate)
+    if draws == "shared" and surrogate is not None:
+        raise ValueError("a surrogate learns from orderings with draws of their own; omit it, or draws='shared'")
     check_method(method)
     check_choice("draws", draws, ("auto", "shared", "own"))
     if max_evals is not None:
@@ -90,7 +96,9 @@ def make_settings(
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
     seed = np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
     chosen = index_by_name(index)
-    return Settings(method, max_evals, tol, seed, n_jobs, progress, bool(unbiased), chosen, draws, max_predictions)
+    return Settings(
+        *(method, max_evals, tol, seed, n_jobs, progress, bool(unbiased), chosen, draws, max_predictions, surrogate)
+    )
 
 
 class Plan(NamedTuple):
