@@ -42,7 +42,8 @@ def estimate(
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
         take long compared with the model (``sharpley.engine.auto`` has the rule).
     draws : {"auto", "shared", "own"}, default "auto"
-        Whether every coalition is evaluated for all draws ("shared"), or each ordering has a draw of its own ("own").
+        Whether every coalition is evaluated for all draws ("shared"), or each ordering has a draw of its own ("own");
+        with "regression", the latter means that each draw has coalitions of its own.
     max_evals : int, optional
         Maximum number of distinct coalitions to evaluate for each game, v(∅) and v(N) included: 20 d + 2 by default,
         1000 d + 2 with ``tol``. Each of them pays for all draws with draws="shared", and otherwise for at most 100.
@@ -57,7 +58,7 @@ def estimate(
         variate of orderings, with a larger error. Stopping by ``tol`` depends on the values and causes a small bias.
     surrogate : "auto", tree regressor or None, default None
         A regressor that learns the games from what was evaluated anyway, so that orderings with their own draws only
-        have to estimate what it misses; without effect where draws are shared. It costs some time of its own, which
+        have to estimate what it misses; without effect on other methods. It costs some time of its own, which
         pays if evaluations take more than about 50 µs. "auto" fits scikit-learn's HistGradientBoostingRegressor, and
         uses it for a row if that lowers the variance; a regressor that you give is always used.
     n_jobs : int, optional

@@ -53,7 +53,7 @@ class Explainer:
         take long compared with the model (``sharpley.engine.auto`` has the rule).
     draws : {"auto", "shared", "own"}, default "auto"
         Whether every coalition is evaluated for all background rows ("shared"), or each ordering has a background row
-        of its own ("own"). "auto" does the former if the budget pays for enough coalitions, as the default budget does
+        of its own ("own"; with "regression", each background row has coalitions of its own). "auto" does the former if the budget pays for enough coalitions, as the default budget does
         for up to 100 background rows. Either way, what is estimated is the mean over all background rows.
     link : {"identity", "logit"} or callable, optional
         Function that the mean predictions of all coalitions pass through: with "logit", values add up to the log-odds

@@ -83,9 +83,9 @@ def test_surrogates_has_exact_values_of_every_kind_of_model(tmp_path):
 
 def test_draws_rule_compares_shared_and_own_draws(tmp_path):
     draws_rule.main(["--quick", "--out", str(tmp_path)])
-    assert "| make_regression | 10 | 50 | " in (tmp_path / "draws_rule.md").read_text()
+    assert "| make_regression | 10 | 50 | coalitions | **" in (tmp_path / "draws_rule.md").read_text()
     table = pd.read_csv(tmp_path / "draws_rule.csv")
-    assert table["auto_owns"].tolist() == [True, False]
+    assert table["own"].tolist() == ["orderings", "coalitions"] * 2
     assert (table["low"] <= table["ratio"]).all()
 
 
