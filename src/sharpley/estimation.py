@@ -59,7 +59,7 @@ def estimate(
     surrogate : "auto", tree regressor or None, default None
         A regressor that learns the games from what was evaluated anyway, so that orderings with their own draws only
         have to estimate what it misses; without effect on other methods. It costs some time of its own, which
-        pays if evaluations take more than about 50 µs. "auto" fits scikit-learn's HistGradientBoostingRegressor, and
+        pays if evaluations take more than about 0.1 ms. "auto" fits scikit-learn's HistGradientBoostingRegressor, and
         uses it for a row if that lowers the variance; a regressor that you give is always used.
     n_jobs : int, optional
         Number of parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.

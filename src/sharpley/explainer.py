@@ -53,8 +53,9 @@ class Explainer:
         take long compared with the model (``sharpley.engine.auto`` has the rule).
     draws : {"auto", "shared", "own"}, default "auto"
         Whether every coalition is evaluated for all background rows ("shared"), or each ordering has a background row
-        of its own ("own"; with "regression", each background row has coalitions of its own). "auto" does the former if the budget pays for enough coalitions, as the default budget does
-        for up to 100 background rows. Either way, what is estimated is the mean over all background rows.
+        of its own ("own"; with "regression", each background row has coalitions of its own). "auto" does the former if
+        the budget pays for enough coalitions, as the default budget does for up to 100 background rows. Either way,
+        what is estimated is the mean over all background rows.
     link : {"identity", "logit"} or callable, optional
         Function that the mean predictions of all coalitions pass through: with "logit", values add up to the log-odds
         of the prediction. With a link, all background rows are used for every coalition.
@@ -152,7 +153,7 @@ class Explainer:
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
         surrogate : "auto", tree regressor or None, default None
             A regressor that learns the model from its predictions for mixed rows, so that these only have to show what
-            it misses. For models that take more than about 50 µs for a prediction; "auto" fits one for each row, and
+            it misses. For models that take more than about 0.1 ms for a prediction; "auto" fits one for each row, and
             uses it where it lowers the variance. See ``estimate``.
         progress : bool, optional
             Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)
@@ -206,7 +207,7 @@ class Explainer:
             Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
         surrogate : "auto", tree regressor or None, default None
             A regressor that learns the model from its predictions for mixed rows, so that these only have to show what
-            it misses. For models that take more than about 50 µs for a prediction; "auto" fits one for each row, and
+            it misses. For models that take more than about 0.1 ms for a prediction; "auto" fits one for each row, and
             uses it where it lowers the variance. See ``estimate``.
         progress : bool, optional
             Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)

@@ -9,8 +9,8 @@ them):
 2. If the budget does not pay for all draws of enough coalitions, draws are not shared (draws="own"). Up to 100 draws,
    enough are 20 d coalitions, or d² if that is less; with more draws, 25 d or 1.5 d². With fewer, own draws had lower
    errors (``sharpley_experiments.studies.draws_rule``); with more, "gp" learns the mean over all draws to many digits.
-   Of up to 300 draws, each has coalitions of its own ("regression"), if the budget pays for enough of them for that in
-   every draw. Otherwise each ordering has a draw of its own ("antithetic").
+   Of up to 300 draws, each has coalitions of its own ("regression"), if the budget pays for 5 d of them in every draw.
+   Otherwise each ordering has a draw of its own ("antithetic").
 3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that
    was measured, and on most games, from 5d to 50d evaluations; it needs at least 2d + 6. It is chosen unless its linear
    algebra is out of proportion.
@@ -52,7 +52,8 @@ With "regression", "own" means that every draw has coalitions of its own.
 OPERATIONS_PER_PREDICTION = 2e4  # operations of "gp" that are acceptable for each model prediction
 NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds
 NEARLY_ALL = 4  # a budget for more than one in so many of all coalitions: walks that share draws coincide often
-MANY_DRAWS = 300  # up to this many draws may have coalitions of their own
+MANY_DRAWS = 300  # up to this many draws have coalitions of their own
+OWN_EVALS_PER_PLAYER = 5  # if these are at least so many for each player
 FEW_DRAWS = 100  # up to this many draws, the first of the two limits applies
 # Evaluations of all draws for each player from which on "gp" with shared draws is more accurate than own draws: at most
 # so many, and fewer with few players, as multiples of their number. Measured on XGBoost models with 10 to 30 players.
@@ -136,7 +137,7 @@ def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index)
 
 def _own_method(problem: Problem, *, unbiased: bool) -> str:
     """Return the method that "auto" chooses for own draws: own coalitions if the budget pays for them in every draw."""
-    least = METHODS["regression"].least_budget(problem.d)
+    least = max(OWN_EVALS_PER_PLAYER * problem.d, METHODS["regression"].least_budget(problem.d))
     if unbiased or problem.may_stop or problem.draws > MANY_DRAWS or problem.budget < least:
         return "antithetic"
     return "regression"

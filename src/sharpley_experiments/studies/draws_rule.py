@@ -76,8 +76,12 @@ class Cell(NamedTuple):
     low: float
     high: float
     coverage: float
-    auto: bool
-    """Whether "auto" chooses it."""
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether "auto" chooses it."""
+        auto = resolve("auto", Problem(self.d, self.multiple * self.d + 2, draws=self.n_background), unbiased=False)
+        return auto.own_draws and isinstance(auto.method, str) and OWN[auto.method] == self.own
 
 
 def cells_of(case: Case, data: Path) -> Iterator[Cell]:
@@ -92,18 +96,15 @@ def cells_of(case: Case, data: Path) -> Iterator[Cell]:
         evals = multiple * d + 2
         if NEARLY_ALL * evals >= 2**d:
             continue
-        problem = Problem(d, evals, len(rows), len(background))
-        auto = resolve("auto", problem, unbiased=False)
         shared = np.concatenate([_errors(estimated(trees, "gp", evals, seed), exact) for seed in seeds])
         for method, own in OWN.items():
             budget = evals * len(background)
             found = [estimated(games, method, None, seed, draws="own", max_predictions=budget) for seed in seeds]
             errors = np.concatenate([_errors(one, exact) for one in found])
             ratio = bootstrap_ratio(errors, shared)
-            chosen = auto.own_draws and auto.method == method
             yield Cell(
                 *(case.name, d, len(background), multiple, own, float(errors.mean()), float(shared.mean())),
-                *(*ratio, float(np.mean([_coverage(one, exact, varying) for one in found])), chosen),
+                *(*ratio, float(np.mean([_coverage(one, exact, varying) for one in found]))),
             )
 
 
@@ -120,11 +121,26 @@ def _errors(found: sharpley.ShapleyEstimate, exact: Floats) -> Floats:
 
 def line(cells: Sequence[Cell], multiples: Sequence[int]) -> str:
     """Return one line of the table: the ratios of one model."""
-    by_multiple = {cell.multiple: f"**{cell.ratio:.2f}**" if cell.auto else f"{cell.ratio:.2f}" for cell in cells}
+    by_multiple = {cell.multiple: _bold(f"{cell.ratio:.2f}", cell.is_chosen) for cell in cells}
     first = cells[0]
     ratios = [by_multiple.get(multiple, "") for multiple in multiples]
     coverage = f"{min(cell.coverage for cell in cells):.2f} to {max(cell.coverage for cell in cells):.2f}"
     return markdown_row([first.name, first.d, first.n_background, first.own, *ratios, coverage])
+
+
+def _bold(text: str, is_bold: bool) -> str:
+    return f"**{text}**" if is_bold else text
+
+
+def table_of(cells: Sequence[Cell]) -> list[str]:
+    """Return the table: two lines for every model and background."""
+    multiples = sorted({cell.multiple for cell in cells})
+    columns = ["data set", "d", "background", "own", *(f"m = {m}" for m in multiples), "coverage"]
+    lines = markdown_head(columns)
+    groups = dict.fromkeys((cell.name, cell.n_background, cell.own) for cell in cells)
+    for group in groups:
+        lines.append(line([cell for cell in cells if (cell.name, cell.n_background, cell.own) == group], multiples))
+    return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -134,21 +150,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = study_parser(__doc__, quick="one small case")
     add_data_option(parser)
     add_out_option(parser, Path("draws_rule"), "folder for the table and all errors")
+    parser.add_argument("--table", type=Path, help="draws_rule.csv of an earlier run, to write the table from")
     options = parser.parse_args(arguments)
-    cases = QUICK_CASES if options.quick else CASES
-    multiples = sorted({multiple for case in cases for multiple in case.multiples})
-    columns = ["data set", "d", "background", "own", *(f"m = {m}" for m in multiples), "coverage"]
-    lines = markdown_head(columns)
-    print("\n".join(lines), flush=True)
-    found: list[Any] = []
-    for case in cases:
-        cells = list(cells_of(case, options.data))
-        found += cells
-        for own in OWN.values():
-            lines.append(line([cell for cell in cells if cell.own == own], multiples))
-            print(lines[-1], flush=True)
-    write_lines(options.out / "draws_rule.md", lines)
-    table = pd.DataFrame(found, columns=Cell._fields)
+    cells: list[Cell] = []
+    if options.table is not None:
+        earlier = pd.read_csv(options.table)[list(Cell._fields)]
+        cells = [Cell(*values) for values in earlier.itertuples(index=False)]
+    else:
+        for case in QUICK_CASES if options.quick else CASES:
+            cells += cells_of(case, options.data)
+            print("\n".join(table_of(cells)[-len(OWN) :]), flush=True)
+    write_lines(options.out / "draws_rule.md", table_of(cells))
+    table = pd.DataFrame(cells, columns=Cell._fields)
     table.to_csv(options.out / "draws_rule.csv", index=False, float_format="%.3g", lineterminator="\n")
 
 

@@ -86,6 +86,8 @@ def test_draws_rule_compares_shared_and_own_draws(tmp_path):
     assert "| make_regression | 10 | 50 | coalitions | **" in (tmp_path / "draws_rule.md").read_text()
     table = pd.read_csv(tmp_path / "draws_rule.csv")
     assert table["own"].tolist() == ["orderings", "coalitions"] * 2
+    draws_rule.main(["--table", str(tmp_path / "draws_rule.csv"), "--out", str(tmp_path / "again")])
+    assert (tmp_path / "again" / "draws_rule.md").read_text() == (tmp_path / "draws_rule.md").read_text()
     assert (table["low"] <= table["ratio"]).all()
 
 
