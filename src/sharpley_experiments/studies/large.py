@@ -104,7 +104,7 @@ CASES: dict[str, Callable[[], Work]] = {
     "slow model": lambda: _dense(_slow, 5000, 30, 3),
     "fast model": lambda: _dense(_interactions, 5000, 30, 30, again=True),
     "sparse columns, 2 d predictions": lambda: _sparse(20_000, 5000, 3, max_predictions=2 * 5000),
-    "sparse columns": lambda: _sparse(20_000, 5000, 3),
+    "sparse columns, 20 d predictions": lambda: _sparse(20_000, 5000, 3, max_predictions=20 * 5000),
     "dense columns, 2 d predictions": lambda: _dense(_interactions, 500, 2000, 2, max_predictions=2 * 2000),
     "dense columns": lambda: _dense(_interactions, 500, 2000, 2, max_evals=60),
     "a game, 2 d evaluations": lambda: _game(2000),
