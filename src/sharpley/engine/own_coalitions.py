@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.threads import one_thread
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.enumeration import can_be_enumerated
 from sharpley.coalitions.moments import Moments, exact_moments
@@ -64,7 +65,7 @@ class OwnCoalitionsRun:
             moments, evaluations = self._estimate(rows, pairings, t)
             total.add(pairings, moments, self._weights[pairings.draws])
             spent += evaluations * np.bincount(pairings.rows, minlength=len(rows))
-        results.write_done(rows, total.moments(), spent, is_last=True)
+        results.write_done(rows, total.moments(), None, spent, n_looks=1, is_last=True)
         self._progress.advance(int((self._plan.budget - spent).sum()))
 
     def _estimate(self, rows: NDArray[np.int64], pairings: Pairings, t: int) -> tuple[Moments, int]:
@@ -80,7 +81,8 @@ class OwnCoalitionsRun:
         values = values.reshape(len(pairings.rows), len(coalitions), self._ends.shape[2])
         if self._facts is not None:
             values = np.concatenate([self._ends_of(rows, pairings), values], axis=1)
-        return estimator.estimate(values), len(coalitions)
+        with one_thread():
+            return estimator.estimate(values), len(coalitions)
 
     def _estimator(self, t: int) -> tuple[Estimator, Coalitions]:
         """Return the estimator for t players, and the coalitions that it asks for."""
