@@ -8,6 +8,7 @@ from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method
 from sharpley.engine.rows import estimate_rows
+from sharpley.estimators.draws.surrogate import SurrogateChoice
 from sharpley.indices import Index
 from sharpley.result import ShapleyEstimate
 
@@ -23,6 +24,7 @@ def estimate(
     tol: float | None = None,
     rng: RNG = None,
     unbiased: bool = False,
+    surrogate: SurrogateChoice = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> ShapleyEstimate:
@@ -40,7 +42,8 @@ def estimate(
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
         take long compared with the model (``sharpley.engine.auto`` has the rule).
     draws : {"auto", "shared", "own"}, default "auto"
-        Whether every coalition is evaluated for all draws ("shared"), or each ordering has a draw of its own ("own").
+        Whether every coalition is evaluated for all draws ("shared"), or each ordering has a draw of its own ("own");
+        with "regression", the latter means that each draw has coalitions of its own.
     max_evals : int, optional
         Maximum number of distinct coalitions to evaluate for each game, v(∅) and v(N) included: 20 d + 2 by default,
         1000 d + 2 with ``tol``. Each of them pays for all draws with draws="shared", and otherwise for at most 100.
@@ -53,6 +56,11 @@ def estimate(
     unbiased : bool, default False
         Whether to use only methods whose mean over all random choices is the Shapley value. "gp" then becomes a control
         variate of orderings, with a larger error. Stopping by ``tol`` depends on the values and causes a small bias.
+    surrogate : "auto", tree regressor or None, default None
+        A regressor that learns the games from what was evaluated anyway, so that orderings with their own draws only
+        have to estimate what it misses; without effect on other methods. It costs some time of its own, which
+        pays if evaluations take more than about 0.1 ms. "auto" fits scikit-learn's HistGradientBoostingRegressor, and
+        uses it for a row if that lowers the variance; a regressor that you give is always used.
     n_jobs : int, optional
         Number of parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.
     progress : bool, optional
@@ -82,6 +90,7 @@ def estimate(
         n_jobs=n_jobs,
         progress=progress,
         unbiased=unbiased,
+        surrogate=surrogate,
         index=index,
         draws=draws,
         max_predictions=max_predictions,

@@ -6,9 +6,11 @@ them):
 
 1. If all 2^d coalitions fit the budget, they are enumerated ("exact"), unless a tolerance is given, which may be met
    long before.
-2. If the budget does not pay for all draws of enough coalitions, each ordering has a draw of its own ("antithetic" with
-   draws="own"). Up to 100 draws, enough are 20 d coalitions, or d² if that is less; with more draws, 25 d or 1.5 d².
-   With fewer, own draws had lower errors; with more, "gp" learns the mean over all draws to many digits.
+2. If the budget does not pay for all draws of enough coalitions, draws are not shared (draws="own"). Up to 100 draws,
+   enough are 20 d coalitions, or d² if that is less; with more draws, 25 d or 1.5 d². With fewer, own draws had lower
+   errors (``sharpley_experiments.studies.draws_rule``); with more, "gp" learns the mean over all draws to many digits.
+   Of up to 300 draws, each has coalitions of its own ("regression"), if the budget pays for 5 d of them in every draw.
+   Otherwise each ordering has a draw of its own ("antithetic").
 3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that
    was measured, and on most games, from 5d to 50d evaluations; it needs at least 2d + 6. It is chosen unless its linear
    algebra is out of proportion.
@@ -30,6 +32,7 @@ from sharpley.engine.methods import (
     AUTO,
     METHODS,
     AnyMethod,
+    can_own_coalitions,
     can_own_draws,
     estimates,
     is_unbiased,
@@ -42,11 +45,16 @@ from sharpley.estimators.pairs.regression import work as work_of_regression
 from sharpley.indices import SHAPLEY, Index
 
 Draws: TypeAlias = Literal["auto", "shared", "own"]
-"""What ``draws=`` accepts: all draws for every coalition ("shared"), or a draw for each ordering ("own")."""
+"""What ``draws=`` accepts: all draws for every coalition ("shared"), or a draw for each ordering ("own").
+
+With "regression", "own" means that every draw has coalitions of its own.
+"""
 
 OPERATIONS_PER_PREDICTION = 2e4  # operations of "gp" that are acceptable for each model prediction
 NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds
 NEARLY_ALL = 4  # a budget for more than one in so many of all coalitions: walks that share draws coincide often
+MANY_DRAWS = 300  # up to this many draws have coalitions of their own
+OWN_EVALS_PER_PLAYER = 5  # if these are at least so many for each player
 FEW_DRAWS = 100  # up to this many draws, the first of the two limits applies
 # Evaluations of all draws for each player from which on "gp" with shared draws is more accurate than own draws: at most
 # so many, and fewer with few players, as multiples of their number. Measured on XGBoost models with 10 to 30 players.
@@ -77,7 +85,7 @@ class Problem(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A method, and whether its orderings have draws of their own."""
+    """A method, and whether its orderings have draws of their own, or draws coalitions of their own."""
 
     method: AnyMethod
     own_draws: bool
@@ -101,9 +109,11 @@ def choose(problem: Problem) -> str:
 def resolve(
     method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index = SHAPLEY, draws: Draws = "auto"
 ) -> Choice:
-    """Choose what was left to be chosen: the method, its unbiased form, and whether orderings have their own draws."""
+    """Choose what was left to be chosen: the method, its unbiased form, and whether draws are not shared."""
     if _owns_draws(method, problem, draws, index):
-        return Choice("antithetic" if method == AUTO else method, own_draws=True)
+        if unbiased and can_own_coalitions(method):
+            return Choice(_shared_method(method, problem, unbiased=unbiased, index=index), own_draws=True)
+        return Choice(_own_method(problem, unbiased=unbiased) if method == AUTO else method, own_draws=True)
     return Choice(_shared_method(method, problem, unbiased=unbiased, index=index), own_draws=False)
 
 
@@ -127,15 +137,26 @@ def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index)
     return problem.budget < min(most, per_player * problem.d) * problem.d
 
 
+def _own_method(problem: Problem, *, unbiased: bool) -> str:
+    """Return the method that "auto" chooses for own draws: own coalitions if the budget pays for them in every draw."""
+    least = max(OWN_EVALS_PER_PLAYER * problem.d, METHODS["regression"].least_budget(problem.d))
+    if unbiased or problem.may_stop or problem.draws > MANY_DRAWS or problem.budget < least:
+        return "antithetic"
+    return "regression"
+
+
 def _check_own(method: AnyMethod, problem: Problem) -> None:
     """Raise an error unless the orderings of a method can have draws of their own."""
     if problem.draws == 1:
         raise ValueError(
             "draws='own' needs games with several draws, such as background rows, but these have one; omit draws"
         )
-    if not can_own_draws(method):
-        able = [name for name, record in METHODS.items() if record.can_own_draws]
-        raise ValueError(f"draws='own' is for methods that sample orderings, {able}; got {method_name(method)!r}")
+    if not can_own_draws(method) and not can_own_coalitions(method):
+        able = [name for name, record in METHODS.items() if record.can_own_draws or record.can_own_coalitions]
+        raise ValueError(
+            f"draws='own' is for methods that sample orderings, and for 'regression': {able}; "
+            f"got {method_name(method)!r}"
+        )
 
 
 def _shared_method(method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index) -> AnyMethod:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from sharpley._support.workers import in_workers
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.engine.progress import Progress
 from sharpley.engine.timing import Stopwatch
-from sharpley.estimators.draws.walks import Walks
 from sharpley.estimators.walks import add_walks, contributions_along
 from sharpley.games.base import Evaluate, Games
 from sharpley.games.values import checked_values
@@ -25,6 +25,16 @@ from sharpley.games.values import checked_values
 ENDS = (EMPTY, FULL)  # the first coalitions of every store
 MAX_EXPONENT = 300  # values up to 2 to this power, or down to its inverse, are computed with as they are
 TASKS_PER_JOB = 4  # tasks for each worker: enough to balance the load, few enough to send the model rarely
+
+
+class Asked(Protocol):
+    """Coalitions to be evaluated in single draws."""
+
+    def __len__(self) -> int:
+        """Return the number of evaluations."""
+
+    def ask(self, part: slice) -> tuple[NDArray[np.int64], Coalitions, NDArray[np.int64]]:
+        """Return positions of rows (p,), coalitions (p, d) and draws (p,) of some of the evaluations."""
 
 
 class Evaluation:
@@ -145,7 +155,7 @@ def evaluate(
 def evaluate_walks(
     games: Games,
     rows: NDArray[np.int64],
-    walks: Walks,
+    walks: Asked,
     *,
     n_jobs: int | None = None,
     advance: Callable[[int], None] = lambda _: None,
@@ -168,7 +178,7 @@ def evaluate_walks(
     return np.concatenate(found) if found else np.empty((0, 1))
 
 
-def _walks_part(evaluator: Evaluate, rows: NDArray[np.int64], walks: Walks, start: int, size: int) -> Floats:
+def _walks_part(evaluator: Evaluate, rows: NDArray[np.int64], walks: Asked, start: int, size: int) -> Floats:
     which, coalitions, draws = walks.ask(slice(start, start + size))
     return checked_values(evaluator(rows[which], coalitions, draws), coalitions)
 
@@ -178,7 +188,7 @@ def _call(games: Games, rows: NDArray[np.int64], coalitions: Coalitions, draws: 
 
 
 def _walks_in_parallel(
-    games: Games, rows: NDArray[np.int64], walks: Walks, bounds: NDArray[np.int64], n_jobs: int | None
+    games: Games, rows: NDArray[np.int64], walks: Asked, bounds: NDArray[np.int64], n_jobs: int | None
 ) -> Iterator[Floats]:
     asked = (walks.ask(slice(int(start), int(start) + games.draws_per_call)) for start in bounds)
     tasks = ((games, rows[which], coalitions, draws) for which, coalitions, draws in asked)

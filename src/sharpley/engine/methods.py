@@ -112,6 +112,8 @@ class MethodRecord:
         Whether the values always sum to v(N) − v(∅).
     can_own_draws : bool
         Whether its orderings can have draws of their own, instead of all draws for every coalition.
+    can_own_coalitions : bool
+        Whether each of few draws can have coalitions of its own.
     indices : tuple of str or None
         Names of the indices that the method estimates; None if it estimates any.
     colour : str
@@ -129,6 +131,7 @@ class MethodRecord:
     keeps_samples: bool = False
     adds_up: bool = True
     can_own_draws: bool = False
+    can_own_coalitions: bool = False
     indices: tuple[str, ...] | None = (SHAPLEY.name,)
     colour: str
 
@@ -248,6 +251,7 @@ METHODS: dict[str, MethodRecord] = {
         least_budget=regression.least_budget,
         is_unbiased=False,
         faster="antithetic",
+        can_own_coalitions=True,
         colour="#44AA99",
     ),
     "gp": MethodRecord(
@@ -318,6 +322,12 @@ def can_own_draws(method: AnyMethod) -> bool:
     """Whether the orderings of a method can have draws of their own; those of a sampler always can."""
     record = record_of(method)
     return _is_sampler(method) if record is None else record.can_own_draws
+
+
+def can_own_coalitions(method: AnyMethod) -> bool:
+    """Whether a method can choose coalitions for every draw by itself."""
+    record = record_of(method)
+    return record is not None and record.can_own_coalitions
 
 
 def _is_sampler(method: AnyMethod) -> bool:

@@ -21,9 +21,11 @@ from sharpley.engine.progress import Progress
 from sharpley.engine.results import Results
 from sharpley.engine.settings import Plan, Settings
 from sharpley.engine.timing import Stopwatch
+from sharpley.estimators.draws.assisted import with_surrogate
 from sharpley.estimators.draws.controls import NO_BIN, make_controls
 from sharpley.estimators.draws.estimator import LEAST_DRAWS, OwnDraws
-from sharpley.estimators.draws.visits import Visits
+from sharpley.estimators.draws.visits import FoldedVisits, Visits
+from sharpley.estimators.draws.walked import Walked
 from sharpley.estimators.draws.walks import Steps, Walks
 from sharpley.games.base import DrawFacts, Games
 
@@ -56,6 +58,7 @@ class OwnDrawsRun:
         self._weights = np.full(n, 1.0 / n) if weights is None else np.asarray(weights, dtype=np.float64)
         self._facts = games.draw_facts()
         self._population = OwnDraws(n, self._weights, self._facts, use_controls=not settings.unbiased)
+        self._assisted = with_surrogate(settings.surrogate, self._population, ends.shape[2], settings.seed)
         self._step = make_source(plan.method, games.d, settings.generator()).step
 
     def run(self, rows: NDArray[np.int64], results: Results) -> None:
@@ -106,22 +109,22 @@ class OwnDrawsRun:
 
     def _rows_at_once(self, count: int) -> int:
         values = count * self._games.d * self._ends.shape[2]
-        return max(1, MAX_CONTRIBUTIONS // (2 * values))
+        kept = 2 if self._assisted.surrogates is None else 2 + self._step
+        return max(1, MAX_CONTRIBUTIONS // (kept * values))
 
     def _run_together(self, rows: NDArray[np.int64], count: int, results: Results) -> NDArray[np.int64]:
         """Run rows with the same number of steps; return those that would exceed the budget."""
         sampling, visiting = self._settings.generator().spawn(2)
         source = make_source(self._plan.method, self._games.d, sampling, self._expected(count))
-        visits = Visits(self._population.order(self._games.d, visiting), visiting)
-        draws = np.empty(0, dtype=np.int64)
-        contributions = np.empty((len(rows), 0, self._games.d, self._ends.shape[2]))
-        differing = np.empty((len(rows), 0, self._games.d), dtype=bool)
+        visits = self._visits(visiting)
         spent = np.full(len(rows), self._plan.endpoint_cost)
         expensive = [np.empty(0, dtype=np.int64)]
+        walked: Walked | None = None
         moments: Moments | None = None
+        n_before = 0
         for n_looks, now in enumerate(self._checkpoints(count), start=1):
-            fresh = Steps(source.take(now - len(draws))[0], visits.extend(now - len(draws)))
-            found, differ, cost = self._contributions(rows, fresh, spent)
+            fresh = Steps(source.take(now - n_before)[0], visits.extend(now - n_before))
+            found, cost = self._walk(rows, fresh, spent)
             fits = spent + cost <= self._plan.budget
             if moments is None:
                 expensive.append(rows[~fits])
@@ -130,21 +133,22 @@ class OwnDrawsRun:
                 results.write_done(rows[~fits], last, None, spent[~fits], n_looks=n_looks, is_last=True)
                 self._progress.advance(int((self._plan.budget - spent[~fits]).sum()))
             rows, spent = rows[fits], (spent + cost)[fits]
-            contributions = np.concatenate([contributions[fits], found[fits]], axis=1)
-            differing = np.concatenate([differing[fits], differ[fits]], axis=1)
-            draws = np.concatenate([draws, fresh.draws])
+            walked = found.rows(fits) if walked is None else walked.rows(fits).then(found.rows(fits))
             if len(rows) == 0:
                 break
             before = None if moments is None else moments.rows(fits)
             with one_thread():
-                moments = self._population.estimate(
-                    contributions, draws, differing, self._varying[rows], rows, self._ends[rows]
-                )
+                moments = self._assisted.estimate(walked, self._varying[rows], rows, self._ends[rows])
             done = results.write_done(rows, moments, before, spent, n_looks=n_looks, is_last=now == count)
             self._progress.advance(int((self._plan.budget - spent[done]).sum()))
-            rows, spent = rows[~done], spent[~done]
-            contributions, differing, moments = contributions[~done], differing[~done], moments.rows(~done)
+            rows, spent, n_before = rows[~done], spent[~done], now
+            walked, moments = walked.rows(~done), moments.rows(~done)
         return np.concatenate(expensive)
+
+    def _visits(self, rng: np.random.Generator) -> Visits | FoldedVisits:
+        order = self._population.order(self._games.d, rng)
+        surrogates = self._assisted.surrogates
+        return Visits(order, rng) if surrogates is None else FoldedVisits(order, surrogates.folds, rng)
 
     def _expected(self, count: int) -> int | None:
         return None if self._settings.may_stop else count * self._step
@@ -157,39 +161,41 @@ class OwnDrawsRun:
             now = int(CHECKPOINT_GROWTH * now) + 1
         yield count
 
-    def _contributions(
+    def _walk(
         self, rows: NDArray[np.int64], steps: Steps, spent: NDArray[np.int64]
-    ) -> tuple[Floats, Coalitions, NDArray[np.int64]]:
-        """Return contributions (r, n, d, k), who differs in each step (r, n, d), and costs (r,).
+    ) -> tuple[Walked, NDArray[np.int64]]:
+        """Return what is found along steps, and its costs (r,).
 
         Rows that would exceed the budget are not evaluated.
         """
-        r, d, n = len(rows), self._games.d, len(steps.draws)
+        r, d, n, k = len(rows), self._games.d, len(steps.draws), self._ends.shape[2]
         differing = self._games.differing(np.repeat(rows, n), np.tile(steps.draws, r)).reshape(r, n, d)
         cost = Walks(steps, differing, self._facts is not None).evaluations_of_rows()
         fits = np.flatnonzero(spent + cost <= self._plan.budget)
-        found = np.zeros((r, n, d, self._ends.shape[2]))
+        found = Walked(steps, np.zeros((r, n, d, k)), differing, [np.empty((0, k))] * r)
         at_once = max(1, MAX_CHANGES_AT_ONCE // (n * self._step * d))
         for start in range(0, len(fits), at_once):
-            part = fits[start : start + at_once]
-            found[part] = self._of_block(rows[part], steps, differing[part])
-        return found, differing, cost
+            self._walk_block(rows, found, fits[start : start + at_once])
+        return found, cost
 
-    def _of_block(self, rows: NDArray[np.int64], steps: Steps, differing: Coalitions) -> Floats:
-        """Return the contributions (r, n, d, k) of rows, evaluated in parts of the steps."""
-        at_once = max(1, MAX_CHANGES_AT_ONCE // (len(rows) * self._step * self._games.d))
-        parts = []
+    def _walk_block(self, rows: NDArray[np.int64], found: Walked, block: NDArray[np.int64]) -> None:
+        """Evaluate the walks of a block of the rows, in parts of the steps."""
+        steps = found.steps
+        at_once = max(1, MAX_CHANGES_AT_ONCE // (len(block) * self._step * self._games.d))
         for start in range(0, len(steps.draws), at_once):
             part = slice(start, start + at_once)
             some = steps.part(part)
-            walks = Walks(some, differing[:, part], self._facts is not None)
+            walks = Walks(some, found.differing[block, part], self._facts is not None)
             with self._stopwatch.model_calls():
                 values = evaluate_walks(
-                    self._games, rows, walks, n_jobs=self._settings.n_jobs, advance=self._progress.advance
-                )
-            known = (None, None) if self._facts is None else (self._facts.empty[some.draws], self._ends[rows, 1])
-            parts.append(walks.contributions(values.reshape(-1, self._ends.shape[2]), *known))
-        return np.concatenate(parts, axis=1)
+                    self._games, rows[block], walks, n_jobs=self._settings.n_jobs, advance=self._progress.advance
+                ).reshape(-1, self._ends.shape[2])
+            known = (None, None) if self._facts is None else (self._facts.empty[some.draws], self._ends[rows[block], 1])
+            found.contributions[block, part] = walks.contributions(values, *known)
+            if self._assisted.surrogates is not None:
+                of_rows = np.split(values, np.cumsum(walks.evaluations_of_rows())[:-1])
+                for i, mine in zip(block.tolist(), of_rows, strict=True):
+                    found.values[i] = np.concatenate([found.values[i], mine])
 
 
 def _rounded_down(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -18,7 +18,8 @@ from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.evaluation import Evaluation
-from sharpley.engine.methods import make_estimator, method_name
+from sharpley.engine.methods import can_own_coalitions, make_estimator, method_name
+from sharpley.engine.own_coalitions import OwnCoalitionsRun
 from sharpley.engine.own_draws import OwnDrawsRun
 from sharpley.engine.progress import Progress, progress_bar
 from sharpley.engine.results import Results
@@ -53,7 +54,11 @@ def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
     total = sum(plans[d].budget - plans[d].endpoint_cost for d in n_players.tolist())
     with progress_bar(settings.progress, total) as bar:
         for d in np.unique(n_players[owning]).tolist():
-            run = OwnDrawsRun(games, varying, plans[d], settings, ends, bar, stopwatch)
+            run: OwnCoalitionsRun | OwnDrawsRun
+            if can_own_coalitions(plans[d].method):
+                run = OwnCoalitionsRun(games, plans[d], settings, ends, bar, stopwatch)
+            else:
+                run = OwnDrawsRun(games, varying, plans[d], settings, ends, bar, stopwatch)
             run.run(np.flatnonzero(n_players == d), results)
         for rows, players in _patterns(varying, ~owning):
             group = _Group(games, players, plans[len(players)], settings, bar, stopwatch)

@@ -16,6 +16,7 @@ from sharpley.engine.methods import (
     AUTO,
     METHODS,
     AnyMethod,
+    can_own_coalitions,
     can_own_draws,
     check_estimates,
     check_method,
@@ -24,6 +25,7 @@ from sharpley.engine.methods import (
     make_source,
     method_name,
 )
+from sharpley.estimators.draws.surrogate import SurrogateChoice, check_surrogate
 from sharpley.games.base import Games
 from sharpley.indices import SHAPLEY, Index, index_by_name
 
@@ -48,6 +50,7 @@ class Settings:
     index: Index = SHAPLEY
     draws: Draws = "auto"
     max_predictions: int | None = None
+    surrogate: SurrogateChoice = None
 
     @property
     def may_stop(self) -> bool:
@@ -76,8 +79,12 @@ def make_settings(
     index: str | Index = SHAPLEY,
     draws: Draws = "auto",
     max_predictions: int | None = None,
+    surrogate: SurrogateChoice = None,
 ) -> Settings:
     """Check the arguments of an estimate and draw its seed."""
+    check_surrogate(surrogate)
+    if draws == "shared" and surrogate is not None:
+        raise ValueError("a surrogate learns from orderings with draws of their own; omit it, or draws='shared'")
     check_method(method)
     check_choice("draws", draws, ("auto", "shared", "own"))
     if max_evals is not None:
@@ -89,9 +96,18 @@ def make_settings(
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
     seed = np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
-    chosen = index_by_name(index)
     return Settings(
-        method, max_evals, tol, seed, n_jobs, progress, check_flag("unbiased", unbiased), chosen, draws, max_predictions
+        method=method,
+        max_evals=max_evals,
+        tol=tol,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=progress,
+        unbiased=check_flag("unbiased", unbiased),
+        index=index_by_name(index),
+        draws=draws,
+        max_predictions=max_predictions,
+        surrogate=surrogate,
     )
 
 
@@ -158,10 +174,15 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
 
 
 def _own_plan(settings: Settings, games: Games, d: int, method: AnyMethod, predictions: int) -> Plan:
-    """Determine the plan for orderings with their own draws: single orderings if antithetic pairs are too expensive."""
-    least = _least_predictions(games, d, make_source(method, d, settings.generator()).step)
+    """Determine the plan for own draws: single orderings if antithetic pairs are too expensive."""
+    if can_own_coalitions(method) and settings.may_stop:
+        raise ValueError(
+            f"method {method_name(method)!r} with draws='own' cannot stop at a tolerance; omit tol, or use "
+            "draws='shared' or a method that samples orderings"
+        )
+    least = _least_predictions(settings, games, d, method)
     if predictions < least and settings.method == AUTO:
-        method, least = "monte-carlo", _least_predictions(games, d, 1)
+        method, least = "monte-carlo", _least_predictions(settings, games, d, "monte-carlo")
     if not settings.has_budget:
         predictions = max(predictions, least)
     if predictions < least:
@@ -169,9 +190,17 @@ def _own_plan(settings: Settings, games: Games, d: int, method: AnyMethod, predi
     return Plan(method, True, predictions, _endpoint_cost(games))
 
 
-def _least_predictions(games: Games, d: int, step: int) -> int:
-    """Return the number of single draws for two steps of ``step`` orderings of d players, each in its own draw."""
-    return _endpoint_cost(games) + 2 * step * (d - 1 if games.draws_are_known else d + 1)
+def _least_predictions(settings: Settings, games: Games, d: int, method: AnyMethod) -> int:
+    """Return the least number of single draws of a method with own draws.
+
+    Two steps of orderings need one draw each, and own coalitions the least number of them in every draw.
+    """
+    known = games.draws_are_known
+    if can_own_coalitions(method):
+        evals = least_budget(method, d, settings.generator()) - (2 if known else 0)
+        return _endpoint_cost(games) + games.n_draws * evals
+    step = make_source(method, d, settings.generator()).step
+    return _endpoint_cost(games) + 2 * step * (d - 1 if known else d + 1)
 
 
 def _endpoint_cost(games: Games) -> int:
@@ -207,9 +236,9 @@ def _least(settings: Settings, games: Games, method: AnyMethod, d: int) -> int:
     """Return the least budget of a method, in the unit in which the budget was given."""
     evals = least_budget(method, d, settings.generator())
     predictions = (evals - 2) * games.draws_per_value + games.endpoint_draws
-    if settings.draws != "shared" and games.n_draws > 1 and can_own_draws(method):
-        step = make_source(method, d, settings.generator()).step
-        predictions = min(predictions, _least_predictions(games, d, step))
+    may_own = can_own_draws(method) or (can_own_coalitions(method) and settings.draws == "own")
+    if settings.draws != "shared" and games.n_draws > 1 and may_own:
+        predictions = min(predictions, _least_predictions(settings, games, d, method))
     if settings.max_predictions is not None:
         return predictions
     return max(2, -(-predictions // _predictions_per_eval(settings, games)))

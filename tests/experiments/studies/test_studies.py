@@ -9,9 +9,12 @@ from sharpley_experiments.studies import (
     coverage,
     design_error,
     designs,
+    draws_rule,
     gp_rows,
     gp_time,
+    large,
     overhead,
+    surrogates,
 )
 
 pytestmark = pytest.mark.slow
@@ -63,3 +66,32 @@ def test_backgrounds_has_exact_values_within_the_intervals(tmp_path):
     few = table.drop([backgrounds.EXACT, backgrounds.ESTIMATED])["value"].unstack("player")
     spread = ((few - exact["value"]) ** 2).mean().mean()
     assert ((ours["value"] - exact["value"]) ** 2).mean() < 0.2 * spread
+
+
+def test_surrogates_compares_errors_with_and_without(tmp_path):
+    surrogates.main(["--quick", "--out", str(tmp_path / "surrogates.md")])
+    assert "| xgboost | make_regression | 10 | 500 | 5 | " in (tmp_path / "surrogates.md").read_text()
+
+
+def test_surrogates_has_exact_values_of_every_kind_of_model(tmp_path):
+    for kind in ("mlp", "forest"):
+        case = surrogates.Case(kind, "make_regression", 30, (5,), 1, 1)
+        problem = surrogates.make_problem(case, tmp_path)
+        total = problem.predict(problem.rows) - problem.predict(problem.background).mean()
+        assert problem.exact.sum(axis=1) == pytest.approx(total, rel=1e-5)
+
+
+def test_draws_rule_compares_shared_and_own_draws(tmp_path):
+    draws_rule.main(["--quick", "--out", str(tmp_path)])
+    assert "| make_regression | 10 | 50 | coalitions | **" in (tmp_path / "draws_rule.md").read_text()
+    table = pd.read_csv(tmp_path / "draws_rule.csv")
+    assert table["own"].tolist() == ["orderings", "coalitions"] * 2
+    draws_rule.main(["--table", str(tmp_path / "draws_rule.csv"), "--out", str(tmp_path / "again")])
+    assert (tmp_path / "again" / "draws_rule.md").read_text() == (tmp_path / "draws_rule.md").read_text()
+    assert (table["low"] <= table["ratio"]).all()
+
+
+def test_large_measures_every_case(tmp_path):
+    large.main(["--quick", "--out", str(tmp_path / "large.md")])
+    text = (tmp_path / "large.md").read_text()
+    assert all(f"| {name} | " in text for name in large.QUICK_CASES)

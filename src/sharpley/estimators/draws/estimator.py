@@ -83,12 +83,15 @@ class OwnDraws:
     use_controls : bool
         Whether to use what is known of all draws for a regression, which causes a bias that is small compared with the
         standard error.
+    folds : (n_draws,) int, optional
+        Parts of all draws of which a given number is visited, by number; one part by default.
     """
 
     n_draws: int
     weights: Floats
     facts: DrawFacts | None
     use_controls: bool
+    folds: NDArray[np.int64] | None = None
 
     def controls(self, d: int) -> Controls | None:
         """Return the features of all draws; None if they are unknown or not to be used."""
@@ -136,10 +139,19 @@ class OwnDraws:
             Arrays of shape (r, d, k).
         """
         visited = by_draw(contributions, draws, differing)
-        shares = self.weights[visited.draws] * (self.n_draws / len(visited.draws))
+        shares = self.weights[visited.draws] * self._draws_for_each(visited.draws)
         found = self._fit(visited, shares, rows)
         moments = self._variances(found, visited, varying)
         return _adding_up(moments, ends[:, 1] - ends[:, 0])
+
+    def _draws_for_each(self, visited: NDArray[np.int64]) -> Floats | float:
+        """Return how many of all draws each of the visited ones stands for."""
+        if self.folds is None:
+            return self.n_draws / len(visited)
+        mine = self.folds[visited]
+        return np.asarray(
+            (np.bincount(self.folds) / np.maximum(1, np.bincount(mine, minlength=int(self.folds.max()) + 1)))[mine]
+        )
 
     def _fit(self, visited: Visited, shares: Floats, rows: NDArray[np.int64]) -> _Found:
         """Estimate means over all draws, a few rows at a time, which bounds memory."""

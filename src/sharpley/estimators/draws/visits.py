@@ -71,6 +71,33 @@ class Visits:
         return np.concatenate([part, self._spread(rest)]) if rest else part
 
 
+class FoldedVisits:
+    """Visits to the draws of several folds, alternately and independently of each other.
+
+    What is learnt from the walks in one fold then says nothing about which draws of another fold are visited.
+
+    Parameters
+    ----------
+    order : (n_draws,) int
+        All draws, those that are expected to be similar next to each other.
+    folds : (n_draws,) int
+        The fold of each draw; each has at least one.
+    rng : Generator
+        Source of randomness.
+    """
+
+    def __init__(self, order: NDArray[np.int64], folds: NDArray[np.int64], rng: np.random.Generator) -> None:
+        self._rng, self._total = rng, 0
+        self._visits = [Visits(order[folds[order] == fold], rng) for fold in range(int(folds.max()) + 1)]
+
+    def extend(self, count: int) -> NDArray[np.int64]:
+        """Visit ``count`` more draws, and return them in random order."""
+        turns = np.arange(self._total, self._total + count) % len(self._visits)
+        self._total += count
+        parts = [visits.extend(int((turns == fold).sum())) for fold, visits in enumerate(self._visits)]
+        return self._rng.permutation(np.concatenate(parts))
+
+
 def _evenly_spaced(n: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return ``count`` of n places, n / count apart, from a random start."""
     if count == 0:

@@ -78,6 +78,11 @@ class Walks:
         every = np.unique(walk)
         return np.concatenate([walk, every]), np.concatenate([place, np.full(len(every), -1)])
 
+    def some_steps(self, which: NDArray[np.bool_]) -> Walks:
+        """Return the walks of all rows along some of the steps."""
+        steps = Steps(self.steps.orderings[which], self.steps.draws[which])
+        return Walks(steps, self.differing[:, which], self.ends_known)
+
     def __len__(self) -> int:
         """Return the number of evaluations."""
         return len(self._asked[0])

@@ -1,4 +1,4 @@
-"""An XGBoost model as plain arrays of trees."""
+"""Trees as plain arrays, and those of an XGBoost model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Tree(NamedTuple):
     """Right child, for the other rows; ``LEAF`` in leaves."""
     feature: NDArray[np.int32]
     """Feature on which the node splits."""
-    threshold: NDArray[np.float32]
+    threshold: NDArray[np.floating[Any]]
     """Threshold of the split."""
     missing_left: NDArray[np.bool_]
     """Whether rows whose value is missing go to the left child."""
@@ -37,6 +37,14 @@ class Forest(NamedTuple):
     trees: list[Tree]
     n_features: int
     """Number of features of the model."""
+
+
+def depth_of(tree: Tree) -> int:
+    """Return the number of splits on the longest path from the root; children have larger numbers than parents."""
+    depth = np.zeros(len(tree.left), dtype=np.int64)
+    for node in np.flatnonzero(tree.left >= 0):
+        depth[tree.left[node]] = depth[tree.right[node]] = depth[node] + 1
+    return int(depth.max())
 
 
 def read_forest(model: Any) -> Forest:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.base import Games
 from sharpley.games.marginal.background import as_background
-from sharpley.games.trees.forest import Forest, as_booster, read_forest
+from sharpley.games.trees.forest import Forest, as_booster, depth_of, read_forest
 from sharpley.permutations.orderings import ranks_of
 
 MAX_CHECKED_ROWS = 20  # of the background, whose predictions are compared with the sums of their leaves
@@ -129,19 +129,11 @@ def _merged_terms(forest: Forest, row: NDArray[np.float32], background: NDArray[
     """Return the terms of one explained row, merged over all trees and background rows."""
     from sharpley.games.trees._terms import collect_terms
 
-    width = max(_depth(tree.left, tree.right) for tree in forest.trees)
+    width = max(depth_of(tree) for tree in forest.trees)
     parts = [collect_terms(tuple(tree), row, background, shares, max(1, width)) for tree in forest.trees]
     features, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
     first, which = _group_equal(features)
     return _Terms(features[first], np.asarray(np.bincount(which, weights=weights), dtype=np.float64))
-
-
-def _depth(left: NDArray[np.int32], right: NDArray[np.int32]) -> int:
-    """Return the number of splits on the longest path from the root; children have larger numbers than parents."""
-    depth = np.zeros(len(left), dtype=np.int64)
-    for node in np.flatnonzero(left >= 0):
-        depth[left[node]] = depth[right[node]] = depth[node] + 1
-    return int(depth.max())
 
 
 def _group_equal(rows: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
