@@ -94,12 +94,12 @@ def grouped_moments(totals: Floats, weights: Floats) -> Moments:
 
 
 def unseen_variances(contributions: Floats) -> Floats:
-    """Return the variance that contributions of a kind that was not seen may add to a mean, (r, d, k).
+    """Return the least variance of a mean, since contributions of another kind may not have been seen, (r, d, k).
 
     A player who contributed the same in all of n samples may yet contribute something else in further ones: with
     probability 1 / (n + 2), by the rule of succession. How much is estimated by the other players' deviations from
     their means, or, if no player deviates, by the largest contribution, with a weight of 1/n. A player that was seen to
-    deviate m times is known from these m, and what is added decreases with m².
+    deviate m times is known from these m, and the limit decreases with m².
 
     Parameters
     ----------

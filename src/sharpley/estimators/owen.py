@@ -153,7 +153,8 @@ class MultilinearEstimator(Estimator):
                 totals += ((row[FULL] - row[EMPTY]) / len(positions) - totals.sum(axis=1))[:, None] / self.d
             unseen = unseen_variances(contributions.reshape(-1, 1, *contributions.shape[2:]))[0]
             mean = grouped_moments(totals, shares)
-            moments.append(Moments(mean.values[None], (mean.variances + unseen)[None], mean.degrees_of_freedom[None]))
+            variances = np.maximum(mean.variances, unseen)
+            moments.append(Moments(mean.values[None], variances[None], mean.degrees_of_freedom[None]))
         return joined(moments)
 
 

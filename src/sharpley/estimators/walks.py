@@ -239,5 +239,5 @@ def walk_moments(values: Floats, walks: NDArray[np.int64], sample: OrderingGroup
         contributions = np.ascontiguousarray(np.moveaxis(by_player, (2, 3), (0, 2)))  # (n, rows, d, k)
         weighted = sample.weights[:, None, None, None] * contributions
         found = grouped_moments(group_totals(weighted, sample.groups), totals)
-        parts.append(found._replace(variances=found.variances + unseen_variances(contributions)))
+        parts.append(found._replace(variances=np.maximum(found.variances, unseen_variances(contributions))))
     return joined(parts)
