@@ -139,9 +139,11 @@ def test_auto_shares_few_draws_and_owns_many():
     def used(n, **budget):
         return Explainer(Counting(), DATA[:n], rng=0).estimate(DATA[:1] + 0.5, **budget).method
 
-    assert used(100, max_evals=82) == "gp"
-    assert used(100, max_evals=80) == "regression"  # fewer than d² coalitions
-    assert used(101, max_evals=82) == "regression"
+    assert used(30, max_evals=82) == "gp"
+    assert used(30, max_evals=80) == "regression"  # fewer than d² coalitions
+    assert used(100, max_evals=122) == "gp"
+    assert used(100, max_evals=121) == "regression"  # fewer than 1.5 d²
+    assert used(101, max_evals=122) == "regression"
     assert used(301, max_evals=242) == "antithetic"  # enough coalitions for each draw, but many draws
     assert used(500, max_predictions=100_000) == "gp"  # pays for all draws of 200 coalitions
     assert used(500, max_predictions=500 * 512 + 2) == "exact"

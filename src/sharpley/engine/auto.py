@@ -6,11 +6,12 @@ them):
 
 1. If all 2^d coalitions fit the budget, they are enumerated ("exact"), unless a tolerance is given, which may be met
    long before.
-2. If the budget does not pay for all draws of enough coalitions, draws are not shared (draws="own"). Up to 100 draws,
-   enough are 20 d coalitions, or d² if that is less; with more draws, 25 d or 1.5 d². With fewer, own draws had lower
-   errors (``sharpley_experiments.studies.draws_rule``); with more, "gp" learns the mean over all draws to many digits.
-   Of up to 300 draws, each has coalitions of its own ("regression"), if the budget pays for 5 d of them in every draw.
-   Otherwise each ordering has a draw of its own ("antithetic").
+2. If the budget does not pay for all draws of enough coalitions, draws are not shared (draws="own"). Of up to 300 draws,
+   each has coalitions of its own ("regression"), if the budget pays for 5 d of them in every draw. Otherwise each
+   ordering has a draw of its own ("antithetic"). How many coalitions are enough depends on the number of draws, and is
+   in ``SHARED_EVALS_OF_COALITIONS`` and ``SHARED_EVALS_OF_ORDERINGS``: 28 d for 100 draws, or 1.5 d² if that is less.
+   With fewer, own draws had lower errors (``sharpley_experiments.studies.draws_rule``); with more, "gp" learns the mean
+   over all draws to many digits.
 3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that
    was measured, and on most games, from 5d to 50d evaluations; it needs at least 2d + 6. It is chosen unless its linear
    algebra is out of proportion.
@@ -25,6 +26,7 @@ predictions. The cheapest models take about a microsecond for a prediction, in w
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
 from sharpley.coalitions.enumeration import can_be_enumerated
@@ -55,11 +57,12 @@ NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds
 NEARLY_ALL = 4  # a budget for more than one in so many of all coalitions: walks that share draws coincide often
 MANY_DRAWS = 300  # up to this many draws have coalitions of their own
 OWN_EVALS_PER_PLAYER = 5  # if these are at least so many for each player
-FEW_DRAWS = 100  # up to this many draws, the first of the two limits applies
+FEW_DRAWS = 100  # with a tolerance, more draws than these are not shared
 # Evaluations of all draws for each player from which on "gp" with shared draws is more accurate than own draws: at most
-# so many, and fewer with few players, as multiples of their number. Measured on XGBoost models with 10 to 30 players.
-SHARED_EVALS_OF_FEW = (20.0, 1.0)
-SHARED_EVALS_OF_MORE = (25.0, 1.5)
+# so many, and fewer with few players, as multiples of their number; for up to each number of draws. Measured on XGBoost
+# models with 10 to 107 players and on networks with 10 and 16, with own coalitions and with own orderings.
+SHARED_EVALS_OF_COALITIONS = {30: (20.0, 1.0), 100: (28.0, 1.5), MANY_DRAWS: (38.0, 2.0)}
+SHARED_EVALS_OF_ORDERINGS = {100: (20.0, 1.0), inf: (25.0, 1.5)}
 
 
 class Problem(NamedTuple):
@@ -110,14 +113,14 @@ def resolve(
     method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index = SHAPLEY, draws: Draws = "auto"
 ) -> Choice:
     """Choose what was left to be chosen: the method, its unbiased form, and whether draws are not shared."""
-    if _owns_draws(method, problem, draws, index):
+    if _owns_draws(method, problem, draws, index, unbiased=unbiased):
         if unbiased and can_own_coalitions(method):
             return Choice(_shared_method(method, problem, unbiased=unbiased, index=index), own_draws=True)
         return Choice(_own_method(problem, unbiased=unbiased) if method == AUTO else method, own_draws=True)
     return Choice(_shared_method(method, problem, unbiased=unbiased, index=index), own_draws=False)
 
 
-def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index) -> bool:
+def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index, *, unbiased: bool) -> bool:
     """Return whether each ordering has a draw of its own."""
     if draws == "shared":
         return False
@@ -133,7 +136,9 @@ def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index)
         return True
     if problem.may_stop:  # own draws may stop earlier, unless all draws are few
         return problem.draws > FEW_DRAWS
-    most, per_player = SHARED_EVALS_OF_FEW if problem.draws <= FEW_DRAWS else SHARED_EVALS_OF_MORE
+    of_coalitions = _own_method(problem, unbiased=unbiased) == "regression"
+    limits = SHARED_EVALS_OF_COALITIONS if of_coalitions else SHARED_EVALS_OF_ORDERINGS
+    most, per_player = next(limit for draws_at_most, limit in limits.items() if problem.draws <= draws_at_most)
     return problem.budget < min(most, per_player * problem.d) * problem.d
 
 
