@@ -104,6 +104,7 @@ def draw(table: DataFrame, note: str) -> Figure:
         panel.set_title(method, fontsize=10)
         panel.set_xlim(0.0, 1.03)
         panel.grid(axis="y", linewidth=0.3)
+        panel.set_axisbelow(True)
     panels[0].set_yticks(range(len(names), 0, -1), names, fontsize=8)
     figure.legend(
         *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8, frameon=False
