@@ -6,8 +6,8 @@
 A function counts once, however often it is called, and a *switch* is a call of a function in another file than that of
 the function called before it; first visits are switches between functions that are called for the first time, which
 is what a reader of the code follows (loops repeat the same way). A room is a folder, or a file of the package itself;
-it is *entered* by a call from another room, unless it is already at work further up the stack. Three columns tell
-apart what an entry means:
+it is *entered* by a call from another room, unless it is already at work further up the stack; a generator that goes on
+is not entered again. Three columns tell apart what an entry means:
 
 - *flow*: rooms that do a part of the work, which should be entered once;
 - *games*: what the engine asks the games for, which are the evaluations and facts such as the number of draws;
@@ -20,6 +20,7 @@ import argparse
 import sys
 import warnings
 from collections import Counter
+from inspect import CO_GENERATOR
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -39,16 +40,25 @@ class Trace:
         self.calls: list[tuple[str, str]] = []
         self.entries: Counter[str] = Counter()
         self.rooms: list[str] = []
+        self._generators: dict[int, FrameType] = {}
 
     def file_of(self, frame: FrameType) -> str | None:
         """The file of a frame, relative to the package; None if it is not the package's."""
         path = frame.f_code.co_filename
         return path.removeprefix(self._root) if path.startswith(self._root) else None
 
+    def _goes_on(self, frame: FrameType) -> bool:
+        """Return whether the frame is that of a generator that was called before."""
+        if not frame.f_code.co_flags & CO_GENERATOR:
+            return False
+        known = id(frame) in self._generators
+        self._generators[id(frame)] = frame  # kept, so that no other frame gets the same number
+        return known
+
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         """Record a call, as ``sys.setprofile`` wants it."""
         file = self.file_of(frame)
-        if event != "call" or file is None:
+        if event != "call" or file is None or self._goes_on(frame):
             return
         self.calls.append((file, frame.f_code.co_qualname))
         room = room_of(file)
