@@ -6,12 +6,12 @@ them):
 
 1. If all 2^d coalitions fit the budget, they are enumerated ("exact"), unless a tolerance is given, which may be met
    long before.
-2. If the budget does not pay for all draws of enough coalitions, draws are not shared (draws="own"). Of up to 300 draws,
-   each has coalitions of its own ("regression"), if the budget pays for 5 d of them in every draw. Otherwise each
-   ordering has a draw of its own ("antithetic"). How many coalitions are enough depends on the number of draws, and is
-   in ``SHARED_EVALS_OF_COALITIONS`` and ``SHARED_EVALS_OF_ORDERINGS``: 28 d for 100 draws, or 1.5 d² if that is less.
-   With fewer, own draws had lower errors (``sharpley_experiments.studies.draws_rule``); with more, "gp" learns the mean
-   over all draws to many digits.
+2. If the budget does not pay for all draws of enough coalitions, draws are not shared (draws="own"). Of up to 300
+   draws, each has coalitions of its own ("regression"), if the budget pays for 5 d of them in every draw. Otherwise
+   each ordering has a draw of its own ("antithetic"). How many coalitions are enough depends on the number of draws:
+   28 d for 100 draws, for instance, or 1.5 d² if that is less (``SHARED_EVALS_OF_COALITIONS``). With fewer, own draws
+   had lower errors (``sharpley_experiments.studies.draws_rule``); with more, "gp" learns the mean over all draws to
+   many digits.
 3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that
    was measured, and on most games, from 5d to 50d evaluations; it needs at least 2d + 6. It is chosen unless its linear
    algebra is out of proportion.
