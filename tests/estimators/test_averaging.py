@@ -28,6 +28,10 @@ def conditional(values, squared_errors):
     return Conditional(values, np.ones((D, 2)), squared_errors, empty, empty, NO_TRIPLES, empty, scales)
 
 
+def from_errors(squared_errors):
+    return np.full((D, 1), 0.1) * squared_errors.sum(axis=0)
+
+
 def test_few_values_or_concentrated_errors_are_rough():
     rng = np.random.default_rng(0)
     errors = np.abs(rng.standard_normal((60, 3)))
@@ -48,15 +52,17 @@ def test_the_average_is_of_all_sets_and_errors_are_without_the_half():
     rng = np.random.default_rng(1)
     halves = halves_of(N)
     first, *others = (conditional(rng.standard_normal((D, 2)), rng.uniform(1.0, 2.0, (N, 2))) for _ in range(3))
-    found = average([first, *others], halves)
+    found = average([first, *others], halves, from_errors)
     ratios = [
         other.squared_errors[halves == half].sum(axis=0) / first.squared_errors[halves == half].sum(axis=0)
         for half, other in enumerate(others)
     ]
     trust = 1 / (1 + (np.array(ratios) / 20) ** 2)
-    weights = np.concatenate([np.ones((1, 2)), trust])
-    weights = weights / weights.sum(axis=0)
     values = np.stack([first.values, *(other.values for other in others)])
+    differences = ((values[1:] - values[0]) ** 2).sum(axis=1)
+    agree = 1 / (1 + (differences / (3 * from_errors(found.squared_errors).sum(axis=0))) ** 2)
+    weights = np.concatenate([np.ones((1, 2)), trust * agree])
+    weights = weights / weights.sum(axis=0)
     mean = (weights[:, None] * values).sum(axis=0)
     np.testing.assert_allclose(found.values, mean)
     np.testing.assert_allclose(found.variances, 1.0 + (weights[:, None] * (values - mean) ** 2).sum(axis=0))
@@ -69,9 +75,17 @@ def test_a_half_that_missed_something_is_ignored():
     """Its errors are larger by a factor that fitting too well cannot explain."""
     halves, errors = halves_of(N), np.ones((N, 2))
     first, half = conditional(np.ones((D, 2)), errors), conditional(np.full((D, 2), 9.0), 1e6 * errors)
-    found = average([first, half, half], halves)
+    found = average([first, half, half], halves, from_errors)
     np.testing.assert_allclose(found.values, 1.0, atol=1e-6)
     np.testing.assert_allclose(found.squared_errors, 1.0, atol=1e-3)
+
+
+def test_values_that_errors_cannot_explain_are_ignored():
+    halves, errors = halves_of(N), np.ones((N, 2))
+    first, half = conditional(np.ones((D, 2)), errors), conditional(np.full((D, 2), 1e4), errors)
+    found = average([first, half, half], halves, from_errors)
+    np.testing.assert_allclose(found.values, 1.0, atol=1e-2)
+    np.testing.assert_allclose(found.squared_errors, 1.0)
 
 
 def test_degrees_of_freedom_are_those_of_the_errors_that_share_the_sum():

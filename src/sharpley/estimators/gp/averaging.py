@@ -9,12 +9,13 @@ its half, but conditioned on all other pairs.
 A game counts as rough if its odd values are few, or if a few pairs have most of the squared error.
 
 The posteriors of all three sets are averaged, which lowers the error on rough games. A half may be too little to learn
-from: then its errors are larger by a factor that fitting too well cannot explain, and its set is ignored.
+from: then its errors are larger by a factor that fitting too well cannot explain, and its set is ignored. So are values
+that differ from those of the first set by more than the errors can explain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ FEW_VALUES = 0.9  # distinct odd values for each pair, below which a game counts
 DIGITS = 9  # to which values must differ
 FEW_ERRORS = 0.15  # share of the pairs, below which errors are concentrated; a third for normal errors
 EVENTS_TO_LEARN_FROM = 2.0  # pairs that share the regression's error, for each factor of e in what can be explained
+MAX_DIFFERENCE = 3.0  # squared differences between sets that errors at held-out pairs can explain, in variances
 MAX_OVERFITTING = 20.0  # ratio of squared errors that fitting too well can explain
 
 
@@ -104,20 +106,36 @@ def halves_of(n_pairs: int) -> NDArray[np.int64]:
     return np.random.default_rng(0).permutation(n_pairs) % N_HALVES
 
 
-def average(sets: Sequence[Conditional], half_of_held_out: NDArray[np.int64]) -> Average:
-    """Average posteriors: the first with hyperparameters from all pairs, the others without each of the halves."""
+def average(
+    sets: Sequence[Conditional],
+    half_of_held_out: NDArray[np.int64],
+    variances_from: Callable[[Floats], Floats],
+) -> Average:
+    """Average posteriors: the first with hyperparameters from all pairs, the others without each of the halves.
+
+    Parameters
+    ----------
+    sets : sequence of Conditional
+        The posteriors; if there is one alone, it is the average.
+    half_of_held_out : (c,) int
+        Half that each of the held-out pairs belongs to.
+    variances_from : callable
+        Maps squared errors (c, g) at held-out pairs to variances (d, g) of Shapley values.
+    """
     first, *halves = sets
     if not halves:
         return Average(first.values, first.variances, first.squared_errors)
     trust = np.stack([_trust(first, each, half_of_held_out == half) for half, each in enumerate(halves)])
-    weights = np.concatenate([np.ones((1, trust.shape[1])), trust])
+    without = np.stack([half.squared_errors for half in halves])[half_of_held_out, np.arange(len(half_of_held_out))]
+    share = trust[half_of_held_out]
+    squared_errors = share * without + (1.0 - share) * first.squared_errors
+    allowed = MAX_DIFFERENCE * np.maximum(variances_from(squared_errors).sum(axis=0), np.finfo(float).tiny)
+    differences = np.stack([((half.values - first.values) ** 2).sum(axis=0) for half in halves])
+    weights = np.concatenate([np.ones((1, trust.shape[1])), trust / (1.0 + (differences / allowed) ** 2)])
     weights /= weights.sum(axis=0)
     values = sum(weight * each.values for weight, each in zip(weights, sets, strict=True))
     between = sum(weight * (each.values - values) ** 2 for weight, each in zip(weights, sets, strict=True))
-    variances = first.variances + between
-    without = np.stack([half.squared_errors for half in halves])[half_of_held_out, np.arange(len(half_of_held_out))]
-    share = trust[half_of_held_out]
-    return Average(np.asarray(values), np.asarray(variances), share * without + (1.0 - share) * first.squared_errors)
+    return Average(np.asarray(values), first.variances + between, squared_errors)
 
 
 def with_regression(values: Floats, variances: Floats, linear: LeastSquares) -> tuple[Floats, Floats]:

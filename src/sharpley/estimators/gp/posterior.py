@@ -259,7 +259,7 @@ class Conditioner:
     def _average(self, games: NDArray[np.int64], sets: Sequence[Conditional]) -> Posterior:
         """Average the posteriors with several sets of hyperparameters, and add what held-out pairs say of the error."""
         first = sets[0]
-        values, by_posterior, errors = average(sets, self._half_of_held_out)
+        values, by_posterior, errors = average(sets, self._half_of_held_out, self._variances_from)
         by_held_out = self._variances_from(errors)
         larger, smaller = np.maximum(by_posterior, by_held_out), np.minimum(by_posterior, by_held_out)
         linear = self._linear.of(games)
