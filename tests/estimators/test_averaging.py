@@ -90,13 +90,15 @@ def test_values_that_errors_cannot_explain_are_ignored():
 
 def test_degrees_of_freedom_are_those_of_the_errors_that_share_the_sum():
     normal = np.random.default_rng(0).standard_normal((100_000, 1)) ** 2
-    assert degrees_of_freedom(normal, 90)[0] == pytest.approx(90, rel=0.05)
-    few = np.zeros((60, 1))
-    few[:4] = 1.0
-    assert degrees_of_freedom(few, 50)[0] == pytest.approx(50 * (3 * 4 / 60) ** 2)
+    assert degrees_of_freedom(normal, 100, 90)[0] == pytest.approx(90, rel=0.05)
+    some, few = np.zeros((60, 1)), np.zeros((60, 1))
+    some[:15] = few[:4] = 1.0
+    assert degrees_of_freedom(some, 60, 50)[0] == pytest.approx(50 * (3 * 15 / 60) ** 2)
+    assert degrees_of_freedom(few, 60, 50)[0] == pytest.approx(2)
+    assert degrees_of_freedom(few, 240, 150)[0] == pytest.approx(8)  # a quarter of the pairs was held out
     few[1:] = 0.0
-    assert degrees_of_freedom(few, 50)[0] == 1.0
-    assert degrees_of_freedom(0 * few, 50)[0] == 50.0
+    assert degrees_of_freedom(few, 60, 50)[0] == 1.0
+    assert degrees_of_freedom(0 * few, 60, 50)[0] == 50.0
 
 
 def test_what_few_pairs_show_is_not_explained_away():

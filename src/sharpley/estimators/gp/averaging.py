@@ -75,14 +75,16 @@ def are_rough(odd: Floats, squared_errors: Floats) -> NDArray[np.bool_]:
     return (n_distinct < FEW_VALUES * len(odd)) | (_participation(squared_errors) < FEW_ERRORS * len(squared_errors))
 
 
-def degrees_of_freedom(squared_errors: Floats, most: int) -> Floats:
+def degrees_of_freedom(squared_errors: Floats, n_pairs: int, most: int) -> Floats:
     """Return the degrees of freedom of variances that were estimated from squared errors (c, g), 1 to ``most``, (g,).
 
     Normal errors have a participation of a third of their number, and ``most`` degrees of freedom. If fewer errors
-    share the sum, less is known of it, and of errors that were not seen.
+    share the sum, less is known of it, and of errors that were not seen: there are at least half as many degrees of
+    freedom as errors, of all ``n_pairs`` pairs, that share the sum.
     """
-    share = np.minimum(3.0 * _participation(squared_errors) / len(squared_errors), 1.0)
-    return np.maximum(1.0, most * share**2)
+    participating = _participation(squared_errors) / len(squared_errors)
+    share = np.minimum(3.0 * participating, 1.0)
+    return np.clip(np.maximum(most * share**2, participating * n_pairs / 2.0), 1.0, most)
 
 
 def least_share(held_out_errors: Floats) -> Floats:

@@ -258,7 +258,7 @@ class Conditioner:
 
     def _average(self, games: NDArray[np.int64], sets: Sequence[Conditional]) -> Posterior:
         """Average the posteriors with several sets of hyperparameters, and add what held-out pairs say of the error."""
-        first = sets[0]
+        first, n_pairs = sets[0], len(self._signs) - 1
         values, by_posterior, errors = average(sets, self._half_of_held_out, self._variances_from)
         by_held_out = self._variances_from(errors)
         larger, smaller = np.maximum(by_posterior, by_held_out), np.minimum(by_posterior, by_held_out)
@@ -270,7 +270,7 @@ class Conditioner:
         return Posterior(
             values=values,
             variances=variances,
-            degrees_of_freedom=degrees_of_freedom(errors, max(1, len(self._signs) - 1 - len(values))),
+            degrees_of_freedom=degrees_of_freedom(errors, n_pairs, max(1, n_pairs - len(values))),
             signs=self._signs,
             alpha=first.alpha,
             slopes=first.slopes,
