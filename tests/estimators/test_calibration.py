@@ -23,7 +23,7 @@ def run_of(method, game, **arguments):
 @pytest.mark.parametrize("name", CALIBRATION)
 @pytest.mark.parametrize("method", SAMPLED)
 def test_intervals_have_nominal_coverage(method, name):
-    """Over 200 seeds and 12 players, 95% intervals have a coverage between 0.90 and 0.99 (0.998 of pairs), and no bias."""
+    """Over 200 seeds and 12 players, 95% intervals cover 90 to 99% (99.8% with pairs), and there is no bias."""
     game = CALIBRATION[name]
     truth = game.shapley_values()
     seeds = 40 if method in ("gp", "gp-unbiased") else 200  # half a second each

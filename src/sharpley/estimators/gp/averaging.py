@@ -131,9 +131,9 @@ def average(
     without = np.stack([half.squared_errors for half in halves])[half_of_held_out, np.arange(len(half_of_held_out))]
     share = trust[half_of_held_out]
     squared_errors = share * without + (1.0 - share) * first.squared_errors
-    allowed = MAX_DIFFERENCE * np.maximum(variances_from(squared_errors).sum(axis=0), np.finfo(float).tiny)
-    differences = np.stack([((half.values - first.values) ** 2).sum(axis=0) for half in halves])
-    weights = np.concatenate([np.ones((1, trust.shape[1])), trust / (1.0 + (differences / allowed) ** 2)])
+    allowed = (MAX_DIFFERENCE * variances_from(squared_errors).sum(axis=0)) ** 2
+    differences = np.stack([((half.values - first.values) ** 2).sum(axis=0) ** 2 for half in halves])
+    weights = np.concatenate([np.ones((1, trust.shape[1])), trust * _share(allowed, differences)])
     weights /= weights.sum(axis=0)
     values = sum(weight * each.values for weight, each in zip(weights, sets, strict=True))
     between = sum(weight * (each.values - values) ** 2 for weight, each in zip(weights, sets, strict=True))
@@ -160,5 +160,10 @@ def with_regression(values: Floats, variances: Floats, linear: LeastSquares) -> 
 def _trust(first: Conditional, half: Conditional, of_half: NDArray[np.bool_]) -> Floats:
     """Return how far a set learnt without a half can be trusted, from 0 to 1, (g,)."""
     with_all, without = (each.squared_errors[of_half].sum(axis=0) for each in (first, half))
-    ratio = without / np.maximum(with_all, np.finfo(float).tiny)
-    return np.asarray(1.0 / (1.0 + (ratio / MAX_OVERFITTING) ** 2))
+    return _share((MAX_OVERFITTING * with_all) ** 2, without**2)
+
+
+def _share(part: Floats, other: Floats) -> Floats:
+    """Return part / (part + other); 1 where both are 0."""
+    total = part + other
+    return np.where(total > 0, part / np.where(total > 0, total, 1.0), 1.0)
