@@ -152,25 +152,25 @@ def evaluate(
     return np.concatenate(list(parts)).reshape(len(rows), len(coalitions), -1)
 
 
-def evaluate_walks(
+def evaluate_draws(
     games: Games,
     rows: NDArray[np.int64],
-    walks: Asked,
+    asked: Asked,
     *,
     n_jobs: int | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Floats:
-    """Return the values of all coalitions along walks in single draws, (evaluations, k).
+    """Return the values of coalitions of ``rows`` (r,) in single draws, (evaluations, k).
 
-    The walks are those of ``rows`` (r,). They are evaluated in calls of at most ``games.draws_per_call``.
+    They are evaluated in calls of at most ``games.draws_per_call``.
     """
-    bounds = np.arange(0, len(walks), games.draws_per_call)
+    bounds = np.arange(0, len(asked), games.draws_per_call)
     parts: Iterator[Floats]
     if n_jobs in (None, 1):
         evaluator = games.evaluator()
-        parts = (_walks_part(evaluator, rows, walks, int(start), games.draws_per_call) for start in bounds)
+        parts = (_draws_part(evaluator, rows, asked, int(start), games.draws_per_call) for start in bounds)
     else:
-        parts = _walks_in_parallel(games, rows, walks, bounds, n_jobs)
+        parts = _draws_in_parallel(games, rows, asked, bounds, n_jobs)
     found = []
     for part in parts:
         advance(len(part))
@@ -178,8 +178,8 @@ def evaluate_walks(
     return np.concatenate(found) if found else np.empty((0, 1))
 
 
-def _walks_part(evaluator: Evaluate, rows: NDArray[np.int64], walks: Asked, start: int, size: int) -> Floats:
-    which, coalitions, draws = walks.ask(slice(start, start + size))
+def _draws_part(evaluator: Evaluate, rows: NDArray[np.int64], asked: Asked, start: int, size: int) -> Floats:
+    which, coalitions, draws = asked.ask(slice(start, start + size))
     return checked_values(evaluator(rows[which], coalitions, draws), coalitions)
 
 
@@ -187,11 +187,11 @@ def _call(games: Games, rows: NDArray[np.int64], coalitions: Coalitions, draws: 
     return checked_values(games.evaluator()(rows, coalitions, draws), coalitions)
 
 
-def _walks_in_parallel(
-    games: Games, rows: NDArray[np.int64], walks: Asked, bounds: NDArray[np.int64], n_jobs: int | None
+def _draws_in_parallel(
+    games: Games, rows: NDArray[np.int64], asked: Asked, bounds: NDArray[np.int64], n_jobs: int | None
 ) -> Iterator[Floats]:
-    asked = (walks.ask(slice(int(start), int(start) + games.draws_per_call)) for start in bounds)
-    tasks = ((games, rows[which], coalitions, draws) for which, coalitions, draws in asked)
+    parts = (asked.ask(slice(int(start), int(start) + games.draws_per_call)) for start in bounds)
+    tasks = ((games, rows[which], coalitions, draws) for which, coalitions, draws in parts)
     yield from in_workers(_call, tasks, n_jobs)
 
 

@@ -10,7 +10,7 @@ from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.enumeration import can_be_enumerated
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.evaluation import evaluate_walks
+from sharpley.engine.evaluation import evaluate_draws
 from sharpley.engine.methods import make_estimator
 from sharpley.engine.progress import Progress
 from sharpley.engine.results import Results
@@ -19,7 +19,7 @@ from sharpley.engine.timing import Stopwatch
 from sharpley.estimators.base import Estimator, whole_budget
 from sharpley.estimators.draws.coalitions import AskedCoalitions, Pairings, Total, chosen, places_of
 from sharpley.estimators.exact import ExactEstimator
-from sharpley.games.base import Games
+from sharpley.games.base import Games, weights_of_draws
 
 MAX_EVALUATIONS_AT_ONCE = 2**20  # of all rows of a block: their coalitions and values are in memory together
 
@@ -38,12 +38,11 @@ class OwnCoalitionsRun:
     ) -> None:
         self._games, self._plan, self._settings, self._ends = games, plan, settings, ends
         self._progress, self._stopwatch = progress, stopwatch
-        n, weights = games.n_draws, games.draw_weights
-        self._weights = np.full(n, 1.0 / n) if weights is None else np.asarray(weights, dtype=np.float64)
+        self._weights = weights_of_draws(games)
         self._facts = games.draw_facts()
         self._budget = evals_per_draw(games, plan)
         ordering = settings.generator().spawn(2)[1]
-        self._orders = ordering.permuted(np.tile(np.arange(games.d), (n, 1)), axis=1)
+        self._orders = ordering.permuted(np.tile(np.arange(games.d), (games.n_draws, 1)), axis=1)
         self._estimators: dict[int, tuple[Estimator, Coalitions]] = {}
 
     def run(self, rows: NDArray[np.int64], results: Results) -> None:
@@ -71,11 +70,11 @@ class OwnCoalitionsRun:
     def _estimate(self, rows: NDArray[np.int64], pairings: Pairings, t: int) -> tuple[Moments, int]:
         """Return the estimates of pairings in which t players differ, (g, t, k), and the evaluations for each."""
         if t == 1:
-            return exact_moments(self._ends_of(rows, pairings)[:, 1:] - self._ends_of(rows, pairings)[:, :1]), 0
+            return exact_moments(np.diff(self._ends_of(rows, pairings), axis=1)), 0
         estimator, coalitions = self._estimator(t)
         asked = AskedCoalitions(pairings, coalitions)
         with self._stopwatch.model_calls():
-            values = evaluate_walks(
+            values = evaluate_draws(
                 self._games, rows, asked, n_jobs=self._settings.n_jobs, advance=self._progress.advance
             )
         values = values.reshape(len(pairings.rows), len(coalitions), self._ends.shape[2])

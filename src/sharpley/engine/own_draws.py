@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sharpley._support.threads import one_thread
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
-from sharpley.engine.evaluation import evaluate_walks
+from sharpley.engine.evaluation import evaluate_draws
 from sharpley.engine.methods import make_source
 from sharpley.engine.progress import Progress
 from sharpley.engine.results import Results
@@ -27,7 +27,7 @@ from sharpley.estimators.draws.estimator import LEAST_DRAWS, OwnDraws
 from sharpley.estimators.draws.visits import FoldedVisits, Visits
 from sharpley.estimators.draws.walked import Walked
 from sharpley.estimators.draws.walks import Steps, Walks
-from sharpley.games.base import DrawFacts, Games
+from sharpley.games.base import DrawFacts, Games, weights_of_draws
 
 FIRST_STEPS = 50  # after which a tolerance is first checked
 CHECKPOINT_GROWTH = 1.5  # factor by which the number of steps grows from one check to the next
@@ -54,10 +54,9 @@ class OwnDrawsRun:
         self._varying = varying
         self._games, self._plan, self._settings, self._ends = games, plan, settings, ends
         self._progress, self._stopwatch = progress, stopwatch
-        n, weights = games.n_draws, games.draw_weights
-        self._weights = np.full(n, 1.0 / n) if weights is None else np.asarray(weights, dtype=np.float64)
+        self._weights = weights_of_draws(games)
         self._facts = games.draw_facts()
-        self._population = OwnDraws(n, self._weights, self._facts, use_controls=not settings.unbiased)
+        self._population = OwnDraws(games.n_draws, self._weights, self._facts, use_controls=not settings.unbiased)
         self._assisted = with_surrogate(settings.surrogate, self._population, ends.shape[2], settings.seed)
         self._step = make_source(plan.method, games.d, settings.generator()).step
 
@@ -66,17 +65,13 @@ class OwnDrawsRun:
         steps = self._affordable_steps(rows)
         while len(rows):
             left = []
-            for count in np.unique(steps):
-                mine = rows[steps == count]
-                for start in range(0, len(mine), self._rows_at_once(int(count))):
-                    left.append(
-                        self._run_together(mine[start : start + self._rows_at_once(int(count))], int(count), results)
-                    )
-            again = np.concatenate(left)
-            steps = np.maximum(
-                LEAST_DRAWS, steps[np.isin(rows, again)] - np.maximum(1, steps[np.isin(rows, again)] // 32)
-            )
-            rows = rows[np.isin(rows, again)]
+            for count in np.unique(steps).tolist():
+                mine, at_once = rows[steps == count], self._rows_at_once(count)
+                for start in range(0, len(mine), at_once):
+                    left.append(self._run_together(mine[start : start + at_once], count, results))
+            again = np.isin(rows, np.concatenate(left))
+            rows, steps = rows[again], steps[again]
+            steps = np.maximum(LEAST_DRAWS, steps - np.maximum(1, steps // 32))
 
     def _affordable_steps(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many steps each row can afford, from the players that are expected to differ in a draw."""
@@ -187,7 +182,7 @@ class OwnDrawsRun:
             some = steps.part(part)
             walks = Walks(some, found.differing[block, part], self._facts is not None)
             with self._stopwatch.model_calls():
-                values = evaluate_walks(
+                values = evaluate_draws(
                     self._games, rows[block], walks, n_jobs=self._settings.n_jobs, advance=self._progress.advance
                 ).reshape(-1, self._ends.shape[2])
             known = (None, None) if self._facts is None else (self._facts.empty[some.draws], self._ends[rows[block], 1])

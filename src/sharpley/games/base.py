@@ -213,6 +213,12 @@ class Games(ABC):
         return np.asarray(total)
 
 
+def weights_of_draws(games: Games) -> Floats:
+    """Return the weight of every draw in the mean, (n_draws,); equal ones if the games have none."""
+    n, weights = games.n_draws, games.draw_weights
+    return np.full(n, 1.0 / n) if weights is None else np.asarray(weights, dtype=np.float64)
+
+
 def check_games(games: Games) -> None:
     """Check what a class of games says of itself: counts, weights of draws and names."""
     for name, count in (("d", games.d), ("n_rows", games.n_rows), ("n_draws", games.n_draws)):

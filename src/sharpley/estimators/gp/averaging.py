@@ -149,11 +149,10 @@ def with_regression(values: Floats, variances: Floats, linear: LeastSquares) -> 
     of the average is taken to be that of one of them.
     """
     of_process, of_regression = (each.mean(axis=0) ** 2 for each in (variances, linear.variances))
-    total = of_process + of_regression
-    weight = np.where(total > 0, of_process / np.where(total > 0, total, 1.0), 0.0)
+    weight = _share(of_regression, of_process)
     return (
-        (1.0 - weight) * values + weight * linear.values,
-        (1.0 - weight) * variances + weight * linear.variances,
+        weight * values + (1.0 - weight) * linear.values,
+        weight * variances + (1.0 - weight) * linear.variances,
     )
 
 

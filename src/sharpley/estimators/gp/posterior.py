@@ -189,8 +189,8 @@ class Conditioner:
         everyone = np.arange(self._odd.shape[1])
         whitened = self._whiten(everyone, scales)
         fit = fit_features(whitened, whitened.signs, self._prior_precisions)
-        errors = _squared_errors(fit)
-        return Suitability(log_evidence(whitened, fit, self._signs.shape[1]), self._weighted_mean(errors, everyone))
+        evidence = log_evidence(whitened, fit, self._signs.shape[1])
+        return Suitability(evidence, self._weighted_mean(_squared_errors(fit)))
 
     def _whiten(self, games: NDArray[np.int64], scales: Scales) -> Whitened:
         signs, (n, d) = self._signs, self._signs.shape
@@ -276,7 +276,7 @@ class Conditioner:
             slopes=first.slopes,
             triples=first.triples,
             coefficients=first.coefficients,
-            held_out_error=self._weighted_mean(first.squared_errors, games),
+            held_out_error=self._weighted_mean(first.squared_errors),
             scales=first.scales,
         )
 
@@ -293,7 +293,7 @@ class Conditioner:
         share = self._settings.held_out_share * np.sqrt(min(1.0, self._linear.degrees_of_freedom / n))
         return np.asarray(share * (of_errors @ squared_errors))
 
-    def _weighted_mean(self, squared_errors: Floats, games: NDArray[np.int64]) -> Floats:
+    def _weighted_mean(self, squared_errors: Floats) -> Floats:
         """Return the weighted mean of squared errors (c, g) at held-out pairs, (g,)."""
         noise = self._noise[len(self._noise) - len(self._held_out) :]
         return np.asarray((squared_errors / noise[:, None]).mean(axis=0))
