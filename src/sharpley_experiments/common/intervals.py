@@ -36,6 +36,27 @@ def ratio_interval(above: Floats, below: Floats) -> Interval:
     return Interval(ratio, ratio * np.exp(-half), ratio * np.exp(half))
 
 
+def mean_of(values: Floats) -> Interval:
+    """Mean of independent numbers of any sign."""
+    mean = float(np.mean(values))
+    half = _half_width([float(np.var(values, ddof=1)) / len(values)], [len(values)])
+    return Interval(mean, mean - half, mean + half)
+
+
+def geometric_mean_interval(logarithms: Floats) -> Interval:
+    """Geometric mean of independent positive numbers, given their logarithms, with its interval."""
+    return Interval(*(float(np.exp(value)) for value in mean_of(logarithms)))
+
+
+def geometric_mean_of_means(groups: list[Floats]) -> Interval:
+    """Geometric mean of the means of groups of trials, with an interval that covers the trials, not the groups."""
+    logs = [float(np.log(np.mean(group))) for group in groups]
+    variances = [_relative_variance(group) / len(groups) ** 2 for group in groups]
+    half = _half_width(variances, [len(group) for group in groups])
+    mean = float(np.mean(logs))
+    return Interval(float(np.exp(mean)), float(np.exp(mean - half)), float(np.exp(mean + half)))
+
+
 def difference_interval(first: Floats, second: Floats) -> Interval:
     """Difference of the means of two methods over independent trials (Welch)."""
     value = float(np.mean(first) - np.mean(second))

@@ -18,6 +18,7 @@ ORDER = (
     "sobol-histogram",
     "complexity",
     "datasets",
+    "algorithms",
     "existing-gbdt",
     "proposed-gbdt",
     "proposed-mlp",
@@ -29,10 +30,16 @@ ORDER = (
     "images-lambda",
     "argmax-samples",
     "kernels",
+    "propositions",
+    "herding-rate",
+    "orthogonal-blocks",
+    "clustering",
+    "ours-gbdt",
+    "ours-mlp",
     "own-draws",
     "images-ours",
 )
-"""Names of the exhibits in the order of the paper, and what goes beyond it."""
+"""Names of the exhibits in the order of the paper, then claims of its text, then what goes beyond it."""
 
 
 def all_exhibits() -> dict[str, Exhibit]:
@@ -41,6 +48,7 @@ def all_exhibits() -> dict[str, Exhibit]:
     from sharpley_experiments.paper.geometry import GEOMETRY
     from sharpley_experiments.paper.images import IMAGES
     from sharpley_experiments.paper.tables import TABLES
+    from sharpley_experiments.paper.theory import THEORY
 
-    found = {**GEOMETRY, **TABLES, **CURVES, **IMAGES}
+    found = {**GEOMETRY, **TABLES, **CURVES, **IMAGES, **THEORY}
     return {name: found[name] for name in sorted(found, key=ORDER.index)}

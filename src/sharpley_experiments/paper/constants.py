@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from sharpley_experiments.paper.exhibits import Preset
 
-CURVE_SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-"""Numbers of orderings in the figures of the evaluation."""
+CURVE_SIZES = (10, 20, 30, 40, 50, 100, 150, 200, 300, 500, 1000, 2000, 5000)
+"""Numbers of orderings in the figures of the evaluation: even, so that every ordering has its reverse."""
+
+MAX_MARGINALS = 5_000
+"""Where the figures of the paper end, in marginal evaluations."""
 
 SCALES = (1, 2, 4, 8, 16, 32)
 """Values of the scale λ of the Mallows kernel in the appendix."""
@@ -37,15 +40,20 @@ PRESETS: dict[str, Preset] = {
             n_rows=2,
             n_background=20,
             n_train=500,
+            n_experiments=2,
+            n_network_experiments=2,
             n_trials=2,
-            n_network_trials=4,
+            n_own_trials=2,
             n_few_players=100,
             n_many_players=20,
-            n_network=10,
+            n_network=20,
+            n_ours=10,
             table_d=50,
             table_n=100,
+            table_trials=2,
+            n_blocks=4,
             n_doublings=2,
-            n_repetitions=2,
+            n_repetitions=3,
         ),
         Preset(
             "laptop",
@@ -56,15 +64,20 @@ PRESETS: dict[str, Preset] = {
             n_rows=10,
             n_background=100,
             n_train=10**9,
-            n_trials=25,
-            n_network_trials=10,
+            n_experiments=10,
+            n_network_experiments=5,
+            n_trials=5,
+            n_own_trials=25,
             n_few_players=1000,
             n_many_players=200,
-            n_network=20,
+            n_network=100,
+            n_ours=50,
             table_d=200,
             table_n=1_000,
-            n_doublings=5,
-            n_repetitions=3,
+            table_trials=25,
+            n_blocks=20,
+            n_doublings=4,
+            n_repetitions=12,
         ),
         Preset(
             "paper",
@@ -75,15 +88,20 @@ PRESETS: dict[str, Preset] = {
             n_rows=10,
             n_background=100,
             n_train=10**9,
+            n_experiments=10,
+            n_network_experiments=10,
             n_trials=25,
-            n_network_trials=25,
+            n_own_trials=25,
             n_few_players=5000,
             n_many_players=1000,
-            n_network=100,
+            n_network=200,
+            n_ours=50,
             table_d=200,
             table_n=1_000,
+            table_trials=25,
+            n_blocks=50,
             n_doublings=5,
-            n_repetitions=7,
+            n_repetitions=15,
         ),
     )
 }

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-Verdict: TypeAlias = Literal["holds", "holds in part", "does not hold", "undecided"]
-"""Whether a claim holds; "undecided" if the trials are too few or too noisy to tell."""
+Verdict: TypeAlias = Literal["holds", "holds in part", "does not hold", "undecided", "not judged", "remark"]
+"""Whether a claim holds. ``RULES`` in ``rules`` say when it gets which verdict."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,23 @@ class Preset:
         Number of independent scramblings of a Sobol' sequence, and of random samples to compare them with.
     n_rows, n_background, n_train : int
         Number of rows to explain, of background rows, and maximum number of rows to train models on.
+    n_experiments, n_network_experiments : int
+        Number of experiments for each data set, with boosted trees and with neural networks: models, rows to explain
+        and backgrounds.
     n_trials : int
-        Number of independent trials of each method.
-    n_network_trials : int
-        Number of trials for neural networks with too many players to enumerate all coalitions.
-    n_few_players, n_many_players, n_network : int
-        Maximum number of orderings: with up to 50 players, with more than 50, and for neural networks with too many
-        players to enumerate all coalitions.
-    table_d, table_n : int
-        Maximum number of players and of orderings in the table of discrepancies.
+        Number of independent trials of each method in each experiment; methods without orderings have a fifth.
+    n_own_trials : int
+        Number of trials with background rows of their own.
+    n_few_players, n_many_players : int
+        Maximum number of orderings with up to 50 players, and with more.
+    n_network : int
+        Maximum number of orderings for neural networks.
+    n_ours : int
+        Maximum number of orderings with which methods of this library that the paper does not have are compared.
+    table_d, table_n, table_trials : int
+        Maximum number of players and of orderings in the table of discrepancies, and number of its trials.
+    n_blocks : int
+        Number of orthogonal blocks whose correlations are estimated in each experiment.
     n_doublings : int
         Number of times the number of orderings is doubled when times are measured.
     n_repetitions : int
@@ -56,13 +64,18 @@ class Preset:
     n_rows: int
     n_background: int
     n_train: int
+    n_experiments: int
+    n_network_experiments: int
     n_trials: int
-    n_network_trials: int
+    n_own_trials: int
     n_few_players: int
     n_many_players: int
     n_network: int
+    n_ours: int
     table_d: int
     table_n: int
+    table_trials: int
+    n_blocks: int
     n_doublings: int
     n_repetitions: int
 
@@ -88,24 +101,20 @@ class Context:
     jobs: int = 1
 
 
+class Details(NamedTuple):
+    """Numbers behind a verdict, as a small table for readers."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
 class Finding(NamedTuple):
-    """The verdict on one claim of the paper, with the evidence."""
+    """The verdict on one claim of the paper, with the evidence in words, and its numbers if there are several."""
 
     claim: str
     verdict: Verdict
     evidence: str
-
-
-def verdict(agree: int, against: int, undecided: int) -> Verdict:
-    """Verdict on a claim from the numbers of comparisons that agree with it, contradict it, or are undecided.
-
-    The claim holds if all comparisons agree, and holds in part if some agree and no more than those contradict it.
-    """
-    if against:
-        return "holds in part" if agree >= against else "does not hold"
-    if not agree:
-        return "undecided"
-    return "holds in part" if undecided else "holds"
+    details: Details | None = None
 
 
 def no_findings(table: DataFrame) -> list[Finding]:
@@ -115,7 +124,7 @@ def no_findings(table: DataFrame) -> list[Finding]:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One figure or table of the paper.
+    """One figure or table of the paper, or what stands beside them.
 
     Attributes
     ----------
@@ -136,6 +145,9 @@ class Exhibit:
         adds that once, as ``<script>`` with the text of ``plotly.offline.get_plotlyjs()``, before the first fragment.
     findings : callable
         Table -> verdicts on the claims of the paper.
+    source : str
+        Where the paper has it: "Figure 9", "Table 4", or "Section 3.1" for claims of the text alone. Empty if the paper
+        has nothing of it.
     """
 
     name: str
@@ -146,3 +158,9 @@ class Exhibit:
     tabulate: Callable[[DataFrame], DataFrame] | None = None
     interactive: Callable[[DataFrame], str] | None = None
     findings: Callable[[DataFrame], list[Finding]] = no_findings
+    source: str = ""
+
+    @property
+    def is_of_paper(self) -> bool:
+        """Whether this is a figure or table of the paper."""
+        return self.source.startswith(("Figure", "Table"))

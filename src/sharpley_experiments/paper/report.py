@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from sharpley_experiments.paper.exhibits import Exhibit, Finding, Verdict
+from sharpley_experiments.paper.exhibits import Details, Exhibit, Finding, Verdict
 from sharpley_experiments.paper.manifest import Record
+from sharpley_experiments.paper.notes import NOTES
+from sharpley_experiments.paper.rules import RULES
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,8 +26,19 @@ SIGNS: dict[Verdict, tuple[str, str]] = {
     "holds in part": ("part", "◐"),
     "does not hold": ("no", "✗"),
     "undecided": ("open", "?"),
+    "not judged": ("small", "–"),
+    "remark": ("note", "i"),
 }
-NUMBER = re.compile(r"[−+-]?[\d.,]+( ?%)?([eE][+-]?\d+)?( ?± ?[\d.,eE+-]+)?|–|")
+COUNTED = {
+    "holds": "hold",
+    "holds in part": "in part",
+    "does not hold": "do not hold",
+    "undecided": "undecided",
+    "not judged": "not judged at this size",
+    "remark": "remarks",
+}
+KINDS_OF_EXHIBITS = ("Figures and tables of the paper", "Claims of its text", "Beyond the paper")
+NUMBER = re.compile(r"[−+-]?[\d.,]+( ?%)?([eE][+-]?\d+)?( ?(±|×÷) ?[\d.,eE+-]+)?|–|")
 PLOTLY_SETTINGS = "Plotly.setPlotConfig({displaylogo: false, showSendToCloud: false});"  # no button to upload a figure
 CSS_PIXELS_PER_PIXEL = 96 / 150 * 1.15  # of a figure at 150 dpi, which is shown a little larger than in print
 
@@ -44,7 +57,7 @@ class Section:
     n_rows: int = 0
 
 
-def page(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
+def page(sections: Sequence[Section], last: Record, registry: Collection[Exhibit]) -> str:
     """Return the HTML page.
 
     Parameters
@@ -53,16 +66,18 @@ def page(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
         Exhibits to show, in order.
     last : Record
         Record of the exhibit that was produced last; the page shows its date and versions.
-    n_exhibits : int
-        Total number of exhibits, whether produced or not.
+    registry : collection of Exhibit
+        All exhibits, whether produced or not.
     """
     template = Template(files("sharpley_experiments.paper").joinpath("report_page.html").read_text(encoding="utf-8"))
     with_fragments = any(section.fragment for section in sections)
     return template.substitute(
         plotly=f"<script>{_plotly()}\n{PLOTLY_SETTINGS}</script>" if with_fragments else "",
-        facts=_facts(sections, last, n_exhibits),
+        facts=_facts(sections, last, registry),
         failures=_failures(sections),
         contents="\n".join(_content(section) for section in sections),
+        notes=_list(NOTES),
+        rules=_list(RULES),
         claims=_claims(sections),
         sections="\n".join(_section(section, last) for section in sections),
     )
@@ -81,10 +96,23 @@ def duration(seconds: float) -> str:
 
 
 def verdict_counts(sections: Sequence[Section]) -> str:
-    """Count the verdicts in words, such as "5 hold, 1 in part, 2 do not hold, 0 undecided"."""
+    """Count the verdicts in words, such as "5 hold, 1 in part, 2 do not hold, 0 undecided, …"."""
     counts = _counted(sections)
-    words = {"holds": "hold", "holds in part": "in part", "does not hold": "do not hold", "undecided": "undecided"}
-    return ", ".join(f"{counts[verdict]} {words[verdict]}" for verdict in SIGNS)
+    return ", ".join(f"{counts[verdict]} {COUNTED[verdict]}" for verdict in SIGNS)
+
+
+def exhibit_counts(sections: Sequence[Section], registry: Collection[Exhibit]) -> dict[str, str]:
+    """How many figures and tables of the paper there are, of all that it has, and how many other exhibits."""
+    made = [section.exhibit for section in sections if section.n_rows]
+
+    def count(kind: str) -> str:
+        return f"{sum(_kind_of(one) == kind for one in made)} of {sum(_kind_of(one) == kind for one in registry)}"
+
+    return {kind: count(kind) for kind in KINDS_OF_EXHIBITS if any(_kind_of(one) == kind for one in registry)}
+
+
+def _kind_of(exhibit: Exhibit) -> str:
+    return KINDS_OF_EXHIBITS[0 if exhibit.is_of_paper else 1 if exhibit.source else 2]
 
 
 def _counted(sections: Sequence[Section]) -> Counter[Verdict]:
@@ -98,17 +126,20 @@ def _plotly() -> str:
     return text
 
 
-def _facts(sections: Sequence[Section], last: Record, n_exhibits: int) -> str:
+def _facts(sections: Sequence[Section], last: Record, registry: Collection[Exhibit]) -> str:
     presets = sorted({section.record.preset for section in sections})
-    made = sum(section.n_rows > 0 for section in sections)
     shown = {
         "Preset": " and ".join(presets) + (" (each figure says which)" if len(presets) > 1 else ""),
-        "Figures and tables": f"{made} of {n_exhibits}",
+        **exhibit_counts(sections, registry),
         "Time": duration(sum(section.record.seconds for section in sections)),
         "Date": last.date,
         "Made with": made_with(last),
     }
     return "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in shown.items())
+
+
+def _list(sentences: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{_prose(sentence)}</li>" for sentence in sentences) + "</ul>"
 
 
 def _prose(text: str) -> str:
@@ -159,11 +190,26 @@ def _claims(sections: Sequence[Section]) -> str:
     items = "\n".join(
         f'<li class="{SIGNS[found.verdict][0]}" id="{_claim_id(section, k)}">{_badge(found.verdict)}'
         f"<div><p>{_prose(found.claim)}</p><p class=soft>{_prose(found.evidence)} <span aria-hidden=true>→</span>&nbsp;"
-        f'<a href="#{escape(section.exhibit.name)}">{escape(section.exhibit.name)}</a></p></div></li>'
+        f'<a href="#{escape(section.exhibit.name)}">{escape(_place(section.exhibit))}</a></p>'
+        f"{_details(found.details)}</div></li>"
         for section in sections
         for k, found in enumerate(section.findings)
     )
     return f'{buttons}\n<ul class="claims">\n{items}\n</ul>'
+
+
+def _place(exhibit: Exhibit) -> str:
+    """Where the paper has it, and its name."""
+    return f"{exhibit.source}, {exhibit.name}" if exhibit.source else exhibit.name
+
+
+def _details(details: Details | None) -> str:
+    """The numbers behind a verdict as a small table."""
+    if details is None:
+        return ""
+    from pandas import DataFrame
+
+    return _table(DataFrame(list(details.rows), columns=list(details.head)), kind="details")
 
 
 def _section(section: Section, last: Record) -> str:
@@ -172,11 +218,16 @@ def _section(section: Section, last: Record) -> str:
     if section.error:
         earlier = "\nThe results shown are from an earlier run." if section.n_rows else ""
         body = f'<p class="error">Could not be reproduced: {_prose(section.error)}{earlier}</p>\n{body}'
+    title = _prose(section.exhibit.title) + _origin(section.exhibit)
     return (
-        f'<section class="card exhibit" id="{name}">\n<h2>{_prose(section.exhibit.title)}</h2>\n'
+        f'<section class="card exhibit" id="{name}">\n<h2>{title}</h2>\n'
         f'<p><span class="who">The paper</span> {_prose(section.exhibit.paper)}</p>\n'
         f'{body}\n<p class="soft made">{_made(section, last)}</p>\n</section>'
     )
+
+
+def _origin(exhibit: Exhibit) -> str:
+    return f' <span class="origin">{escape(exhibit.source or "beyond the paper")}</span>'
 
 
 def _body(section: Section) -> str:
@@ -206,19 +257,19 @@ def _image(section: Section) -> str:
     )
 
 
-def _table(table: DataFrame | None) -> str:
+def _table(table: DataFrame | None, kind: str = "scroll") -> str:
     if table is None:
         return ""
     rows = [[cell_text(value) for value in row] for row in table.itertuples(index=False, name=None)]
     aligned = [_kind([row[j] for row in rows]) for j in range(table.shape[1])]
-    head = "".join(f"<th{kind}>{escape(str(name))}</th>" for name, kind in zip(table.columns, aligned, strict=True))
+    head = "".join(f"<th{place}>{escape(str(name))}</th>" for name, place in zip(table.columns, aligned, strict=True))
     body = "\n".join(
-        "<tr>" + "".join(f"<td{kind}>{escape(text)}</td>" for text, kind in zip(row, aligned, strict=True)) + "</tr>"
+        "<tr>" + "".join(f"<td{place}>{escape(text)}</td>" for text, place in zip(row, aligned, strict=True)) + "</tr>"
         for row in rows
     )
     # A tabindex makes it possible to scroll a wide table with the keyboard.
     return (
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
+        f'<div class="{kind}" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>'
     )
 
 

@@ -96,8 +96,8 @@ def write_page(out: Path, last: Record, registry: Mapping[str, Exhibit]) -> list
     """Write the page and its Markdown version for all results in a folder; ``last`` is the most recent record."""
     records = manifest.read(out)
     sections = [_section(registry[name], records[name], out) for name in registry if _is_there(name, records, out)]
-    replace_text(out / PAGE, page(sections, last, len(registry)))
-    replace_text(out / "summary.md", summary(sections, last))
+    replace_text(out / PAGE, page(sections, last, registry.values()))
+    replace_text(out / "summary.md", summary(sections, last, registry.values()))
     return sections
 
 

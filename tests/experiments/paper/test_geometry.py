@@ -109,7 +109,7 @@ def test_the_papers_claims_as_we_found_them(geometry_tables):
         "Permutations from orthogonal vectors are": "holds in part",
         "K_τ of the nearest permutations falls li": "holds in part",
         "Reversing the first d·2^(−1/3) players g": "does not hold",
-        "It is not known whether the limits of Th": "does not hold",
+        "It is not known whether the limits of Th": "remark",
     }
     assert len(found) == 4 + 5 + 1 + 2 + 4 + 5 + 1 + 1
 

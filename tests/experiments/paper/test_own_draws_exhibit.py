@@ -15,7 +15,7 @@ from sharpley_experiments.paper.exhibits import Context
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory):
     """Two samplers on data that scikit-learn generates, at up to 10 d evaluations."""
-    preset = replace(PRESETS["quick"], n_few_players=500, n_network_trials=6, n_background=40, n_train=1000)
+    preset = replace(PRESETS["quick"], n_few_players=500, n_own_trials=3, n_background=40, n_train=1000)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(own_draws, "DATASETS", ("make_regression",))
         patch.setattr(own_draws, "SERIES", ("antithetic", "orthogonal"))

@@ -15,8 +15,10 @@ from fake_exhibits import FAKES, SPECIAL, TABLE, claim, compute
 
 from sharpley_experiments.paper import ORDER, all_exhibits, manifest
 from sharpley_experiments.paper.exhibits import Exhibit, Finding
-from sharpley_experiments.paper.report import Section, duration, page, verdict_counts
+from sharpley_experiments.paper.notes import NOTES
+from sharpley_experiments.paper.report import Section, duration, exhibit_counts, page, verdict_counts
 from sharpley_experiments.paper.reproduce import reproduce
+from sharpley_experiments.paper.rules import RULES
 from sharpley_experiments.paper.summary import summary
 
 
@@ -85,11 +87,12 @@ def test_the_page_shows_results_of_earlier_runs_and_a_later_run_can_replace_a_fa
     outcome = reproduce(["offline"], tmp_path, preset="laptop", registry=mended)
     assert outcome.failed == {}
     texts = Page(outcome.page).texts
-    assert set(texts) == {"", "claims", "first", "offline"}
+    assert set(texts) == {"", "notes", "rules", "claims", "first", "offline"}
     assert "preset quick" in texts["first"]
     assert "preset laptop" in texts["offline"]
     assert "laptop and quick (each figure says which)" in texts[""]
-    assert "2 of 5" in texts[""]
+    assert "Figures and tables of the paper1 of 2" in texts[""]
+    assert "Beyond the paper1 of 3" in texts[""]
 
 
 def test_removed_tables_of_earlier_runs_are_not_shown(tmp_path):
@@ -140,9 +143,34 @@ def test_text_is_escaped(fake):
 
 def test_claims_come_first_with_verdict_evidence_and_a_link_to_the_figure(fake):
     read = Page(fake[1].page)
-    assert list(read.texts)[:3] == ["", "claims", "first"]
-    assert re.search(r"does not hold\s*A claim\.2 rows → last", read.texts["claims"])
-    assert "All 2✓ holds 1◐ holds in part 0✗ does not hold 1? undecided 0" in read.texts["claims"]
+    assert list(read.texts)[:5] == ["", "notes", "rules", "claims", "first"]
+    assert re.search(r"does not hold\s*A claim\.2 rows → Table 2, last", read.texts["claims"])
+    counts = "All 2✓ holds 1◐ holds in part 0✗ does not hold 1? undecided 0– not judged 0i remark 0"
+    assert counts in read.texts["claims"]
+
+
+def test_numbers_behind_a_verdict_are_a_small_table(fake):
+    claims = (fake[0] / "report.html").read_text(encoding="utf-8").split('id="claims"')[1].split("</section>")[0]
+    assert claims.count('<div class="details"') == 2
+    assert "<td>a|b</td>" in claims
+    text = (fake[0] / "summary.md").read_text(encoding="utf-8")
+    assert "| data set | ratio |\n| --- | --- |\n| a\\|b | 0.50 (0.4 to 0.6) |\n| verdict | holds |" in text
+
+
+def test_the_page_says_what_is_shown_and_how_claims_are_judged(fake):
+    read = Page(fake[1].page)
+    assert all(note in read.texts["notes"] for note in NOTES)
+    assert all(rule in read.texts["rules"] for rule in RULES)
+
+
+def test_all_22_figures_and_tables_of_the_paper_are_there():
+    """17 figures and 5 tables, each once, in the order of the command line's help."""
+    sources = [exhibit.source for exhibit in all_exhibits().values() if exhibit.is_of_paper]
+    wanted = [f"Figure {k}" for k in range(1, 18)] + [f"Table {k}" for k in range(1, 6)]
+    assert sorted(sources) == sorted(wanted)
+    last = manifest.new_record("quick", 1.0, "", None)
+    sections = [Section(exhibit, last, n_rows=1) for exhibit in all_exhibits().values()]
+    assert exhibit_counts(sections, all_exhibits().values())["Figures and tables of the paper"] == "22 of 22"
 
 
 def test_the_page_needs_no_network_and_has_no_dead_links(fake, geometry):
@@ -168,9 +196,12 @@ def test_other_versions_are_named_where_they_were_used():
     last = manifest.new_record("quick", 1.0, "", None)
     earlier = replace(last, made_with={"numpy": "1.0"})
     sections = [Section(FAKES["first"], earlier), Section(FAKES["last"], last)]
-    assert page(sections, last, 2).count("made with numpy 1.0") == 1
-    assert verdict_counts(sections) == "0 hold, 0 in part, 0 do not hold, 0 undecided"
-    assert "None of these figures and tables tests a claim." in page(sections, last, 2)
+    assert page(sections, last, FAKES.values()).count("made with numpy 1.0") == 1
+    assert (
+        verdict_counts(sections)
+        == "0 hold, 0 in part, 0 do not hold, 0 undecided, 0 not judged at this size, 0 remarks"
+    )
+    assert "None of these figures and tables tests a claim." in page(sections, last, FAKES.values())
 
 
 @pytest.mark.parametrize(
@@ -186,7 +217,7 @@ def test_numbers_are_aligned_and_sentences_are_wrapped():
     table = pd.DataFrame(
         {"n": ["1,000", "–"], "z": ["−0.1 ± 2e-3", "5 %"], "t": ["7 rows", "x"], "s": ["so " * 20, ""]}
     )
-    text = page([Section(FAKES["last"], last, table=table)], last, 1)
+    text = page([Section(FAKES["last"], last, table=table)], last, FAKES.values())
     assert re.findall(r"<th( class=\"\w+\")?>(\w)", text) == [
         (' class="num"', "n"),
         (' class="num"', "z"),
@@ -256,21 +287,23 @@ def test_help_lists_all_names_and_imports_nothing_heavy():
 
 def test_the_summary_shows_figures_tables_claims_and_versions(fake):
     text = (fake[0] / "summary.md").read_text(encoding="utf-8")
-    assert text.startswith("Claims of the paper: 1 hold, 0 in part, 1 do not hold, 0 undecided.")
-    assert "- ✗ **does not hold**: A claim. *2 rows*" in text
+    assert text.startswith("Figures and tables of the paper: 2 of 2; Beyond the paper: 0 of 3.")
+    assert "Claims of the paper: 1 hold, 0 in part, 1 do not hold, 0 undecided, " in text
+    assert "✗ **does not hold**: A claim. *2 rows*" in text
+    assert "Preset quick: `first`, `broken`, `last`." in text or "Preset quick: `first`, `last`." in text
     for name in re.findall(r"\]\(([^)]+)\)", text):
         assert (fake[0] / name).is_file(), name
     last = manifest.new_record("quick", 1.0, "", None)
     earlier = replace(last, made_with={"numpy": "1.0"})
     sections = [Section(FAKES["first"], earlier, n_rows=1), Section(FAKES["last"], last, n_rows=1)]
-    assert summary(sections, last).count("with numpy 1.0") == 1
+    assert summary(sections, last, FAKES.values()).count("with numpy 1.0") == 1
 
 
 def test_the_summary_escapes_markdown():
     last = manifest.new_record("quick", 1.0, "", None)
     found = Finding("|K_τ| *is* <b>", "holds", "a `b`")
     section = Section(FAKES["last"], last, table=pd.DataFrame({"a|b": ["x|y"]}), findings=(found,), n_rows=1)
-    text = summary([section], last)
+    text = summary([section], last, FAKES.values())
     assert r"\|K\_τ\| \*is\* \<b>" in text
     assert "| a\\|b |\n| --- |\n| x\\|y |" in text
 

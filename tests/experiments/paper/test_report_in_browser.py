@@ -154,3 +154,15 @@ def test_the_browser_sees_all_figures_of_the_paper(whole_page, tmp_path):
 def test_the_browser_does_not_run_scripts_in_text(fake, tmp_path):
     assert escape(SPECIAL) in fake[1].page.read_text(encoding="utf-8")
     assert in_browser(fake[1].page.read_text(encoding="utf-8"), tmp_path)["errors"] == []
+
+
+def test_versions_of_the_committed_results_are_pinned(results):
+    """XGBoost 3.2 and 3.4 alone move errors by half: ``pip install -r`` gives the versions that were used."""
+    pins = dict(
+        line.split("==") for line in (results / "paper" / "requirements.txt").read_text(encoding="utf-8").split()
+    )
+    assert set(pins) == set(manifest.LIBRARIES)
+    for name, record in manifest.read(results / "paper").items():
+        assert {library: record.made_with[library] for library in pins} == pins, name
+    text = (results / "paper" / "summary.md").read_text(encoding="utf-8")
+    assert all(f"{library} {version}" in text for library, version in pins.items())

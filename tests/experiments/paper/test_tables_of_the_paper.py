@@ -12,13 +12,14 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
+import sharpley
 from sharpley import Mallows, Sobol
 from sharpley.permutations.quadrature import discrepancy as discrepancy_of
 from sharpley_experiments.common.datasets import DATASETS, Dataset
 from sharpley_experiments.common.intervals import difference_interval
 from sharpley_experiments.paper.constants import PRESETS, TIMED_FROM, TIMED_PLAYERS
 from sharpley_experiments.paper.exhibits import Context
-from sharpley_experiments.paper.tables import TABLES, complexity, data, discrepancy
+from sharpley_experiments.paper.tables import TABLES, algorithms, complexity, data, discrepancy
 from sharpley_experiments.paper.tables.printed import DATA, EXPONENTS, discrepancies
 
 TINY = replace(PRESETS["quick"], table_d=10, table_n=10, n_doublings=1, n_repetitions=2)
@@ -84,7 +85,7 @@ def fake_load(name, folder):
 
 
 def test_all_tables_are_there_and_importing_them_loads_nothing_heavy():
-    assert list(TABLES) == ["complexity", "datasets", "table-discrepancy"]
+    assert list(TABLES) == ["complexity", "datasets", "algorithms", "table-discrepancy"]
     heavy = ("scipy", "pandas", "matplotlib", "sklearn", "joblib", "numba")
     code = f"import sys, sharpley_experiments.paper.tables; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
@@ -171,6 +172,15 @@ def test_our_verdicts_on_the_papers_claims_about_discrepancy(trials):
     ]
     small = trials[(trials["d"] <= 50) & (trials["n"] <= 100)]
     assert len(verdicts("table-discrepancy", small)) == 5
+    assert set(verdicts("table-discrepancy", trials[trials["trial"] < 4]).values()) == {"not judged"}
+
+
+def test_comparisons_that_do_not_agree_are_listed_in_a_table(trials):
+    found = {finding.claim[:3]: finding for finding in TABLES["table-discrepancy"].findings(trials)}
+    assert ("sbq–herding (d = 10, n = 10)", "undecided") in found["SBQ"].details.rows
+    lowest = found["No "].details
+    assert lowest.head == ("lowest", "n = 10", "n = 100", "n = 1000")
+    assert lowest.rows[2] == ("d = 200", "orthogonal", "orthogonal", "orthogonal")
 
 
 def changed(trials, factor, **where):
@@ -247,7 +257,9 @@ def test_exponents_other_than_the_papers_are_detected():
         "sobol: time O(n) in the number of orderings.": "does not hold",
         "sbq: time O(n³) in the number of orderings.": "holds in part",
     }
-    assert "triangular solve" in complexity.findings(other)[-1].evidence
+    last = complexity.findings(other)[-1]
+    assert "triangular solve" in last.evidence
+    assert [row[0] for row in last.details.rows] == ["10", "50"]
 
 
 @pytest.mark.parametrize(("quadratic", "expected"), [(600, "holds"), (1500, "holds in part")])
@@ -281,25 +293,45 @@ def test_times_are_measured_once(folder, monkeypatch):
     assert len(complexity.tabulate(table)) == 12
 
 
+# Algorithms
+
+
+def test_a_method_that_estimates_something_else_is_detected(monkeypatch):
+    table = algorithms.compute(Context(TINY, Path("nowhere")))
+    assert [found.verdict for found in algorithms.findings(table)] == ["holds"]
+    assert list(algorithms.tabulate(table)["method of this library"]) == list(algorithms.PRINTED)
+    right = sharpley.shapley_values
+
+    def wrong(game, d, **options):
+        found = right(game, d, **options)
+        return replace(found, values=found.values + 1.0) if options["method"] == "sobol" else found
+
+    monkeypatch.setattr(sharpley, "shapley_values", wrong)
+    (found,) = algorithms.findings(algorithms.compute(Context(TINY, Path("nowhere"))))
+    assert found.verdict == "holds in part"
+    assert "8 of 9" in found.evidence
+
+
 # Data sets
 
 
 def test_rows_columns_and_tasks_that_differ_from_the_printed_ones_are_detected(monkeypatch):
-    monkeypatch.setattr(data, "load", fake_load)
+    monkeypatch.setattr(data, "load_for_paper", fake_load)
     table = data.compute(Context(TINY, Path("nowhere")))
     assert tuple(table["name"]) == DATASETS
-    assert set(verdicts("datasets", table).values()) == {"holds"}
+    assert set(verdicts("datasets", table).values()) == {"holds", "remark"}
     table.loc[1, ["rows", "note"]] = [569, "another data set"]
-    rows, columns = data.findings(table)
-    assert (rows.verdict, columns.verdict) == ("holds in part", "holds")
-    assert "breast_cancer has 569 rows, 30 columns, classification (another data set)" in rows.evidence
+    columns, rows = data.findings(table)
+    assert (columns.verdict, rows.verdict) == ("holds", "remark")
+    assert rows.evidence == "true for 5 of 6 data sets"
+    assert rows.details.rows == (("breast_cancer", "569", "699", "30", "classification", "another data set"),)
     table.loc[2, "task"] = "regression"
-    assert data.findings(table)[1].verdict == "holds in part"
+    assert data.findings(table)[0].verdict == "holds in part"
 
 
 def test_the_data_folder_of_the_context_is_used(monkeypatch):
     folders = []
-    monkeypatch.setattr(data, "load", lambda name, folder: folders.append(folder) or fake_load(name, folder))
+    monkeypatch.setattr(data, "load_for_paper", lambda name, folder: folders.append(folder) or fake_load(name, folder))
     shown = data.tabulate(from_csv(data.compute(Context(TINY, Path("cells"), Path("data")))))
     assert folders == [Path("data")] * 6
     assert shown.loc[0, ["rows", "paper's columns", "target", "note"]].tolist() == [
@@ -314,7 +346,7 @@ def test_the_data_folder_of_the_context_is_used(monkeypatch):
 
 
 def test_pictures_and_findings_come_from_the_table_alone(trials, monkeypatch):
-    monkeypatch.setattr(data, "load", fake_load)
+    monkeypatch.setattr(data, "load_for_paper", fake_load)
     tables = {
         "complexity": times(EXPONENTS),
         "datasets": data.compute(Context(TINY, Path("nowhere"))),

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sharpley_experiments.paper.constants import SCALES
 from sharpley_experiments.paper.evaluation.compare import (
-    Judge,
-    above_one,
-    away_from_one,
-    below_one,
-    best_of,
-    counted,
+    AT_FIRST,
+    AT_LAST,
+    BEYOND,
+    BEYOND_BY_CODE,
+    COUNTED_BY_CODE,
+    IN_RANGE,
+    View,
+    chosen_reference,
+    compare,
     datasets_of,
     finding,
-    halves,
-    hardly_above_one,
-    hardly_below_one,
     having,
     named,
-    near_one,
-    not_above_one,
-    versus,
+    too_small,
+    views_of,
 )
-from sharpley_experiments.paper.evaluation.series import scaled
-from sharpley_experiments.paper.exhibits import Finding, Verdict
+from sharpley_experiments.paper.evaluation.series import CASTRO, OUR_ALLOCATION, scaled
+from sharpley_experiments.paper.exhibits import Details, Finding, Verdict
+from sharpley_experiments.paper.rules import AT_LEAST_AS_WELL, HIGHER, LOWER, SIMILAR, at_most, judged
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,18 +34,31 @@ if TYPE_CHECKING:
 LOW_DIMENSIONAL_DATASETS = ("cal_housing", "make_regression")
 HIGH_DIMENSIONAL_DATASETS = ("adult", "year")
 MAX_ERROR_OVER_BEST = 1.5  # error of λ = 4 divided by that of the best λ
-MIN_TRIALS_TO_SPLIT = 4  # two in each half
+HERDED = View("100 orderings", lambda n, d: True)
 
 
 def about_existing(table: DataFrame) -> list[Finding]:
-    """Antithetic sampling compared with each of the other existing methods."""
-    others = ("monte-carlo", "owen", "owen-halved", "stratified")
-    return [
-        _better(
-            table, having(table, other), "antithetic", other, f"Antithetic sampling has a lower error than {other}."
-        )
-        for other in others
-    ]
+    """Antithetic sampling compared with each of the other existing methods, counted in both ways."""
+    claim = "Antithetic sampling has a lower error than {}."
+    found = [finding(table, claim.format("monte-carlo"), datasets_of(table), ("antithetic", "monte-carlo"), LOWER)]
+    ways = (
+        ("a marginal evaluation costs 1, as in the paper's text", (IN_RANGE, BEYOND)),
+        ("evaluations of v cost 1/2, as in the authors' code", (COUNTED_BY_CODE, BEYOND_BY_CODE)),
+    )
+    for other in ("owen", "owen-halved", CASTRO):
+        names = having(table, other)
+        found += [
+            finding(table, claim.format(f"{other} ({words})"), names, ("antithetic", other), LOWER, views)
+            for words, views in ways
+        ]
+    return [*found, _allocations(table)]
+
+
+def _allocations(table: DataFrame) -> Finding:
+    """Not of the paper: what our allocation makes of stratified sampling."""
+    claim = "Beside the paper: the library's allocation of stratified sampling compared with Castro's."
+    compared = finding(table, claim, having(table, CASTRO), (OUR_ALLOCATION, CASTRO), LOWER, (IN_RANGE, BEYOND))
+    return compared if compared.verdict == "not judged" else compared._replace(verdict="remark")
 
 
 def about_proposed(table: DataFrame) -> list[Finding]:
@@ -55,25 +70,50 @@ def about_proposed(table: DataFrame) -> list[Finding]:
     lost = "on cal_housing and make_regression"
     return [
         *(
-            _better(table, few, one, other, f"With few players, {one} does better than {other}.")
+            finding(table, f"With few players, {one} does better than {other}.", few, (one, other), LOWER)
             for one in greedy
             for other in others
         ),
-        *(_better(table, many, "antithetic", one, f"Antithetic beats {one} on adult and year.") for one in greedy),
-        _better(table, few, "sbq", "herding", "Where they do well, SBQ does better than herding."),
-        _better(table, names, "orthogonal", "antithetic", "Orthogonal sampling improves over antithetic as n grows."),
+        *(
+            finding(table, f"Antithetic beats {one} on adult and year.", many, ("antithetic", one), LOWER)
+            for one in greedy
+        ),
+        finding(table, "Where they do well, SBQ does better than herding.", few, ("sbq", "herding"), LOWER),
+        *_orthogonal(table, "", names),
         finding(
+            table,
             "Orthogonal sampling is similar to antithetic for a small number of samples.",
-            [versus(table, name, "orthogonal", "antithetic", choose=min) for name in names],
-            near_one,
-            away_from_one,
-            "orthogonal / antithetic",
+            names,
+            ("orthogonal", "antithetic"),
+            SIMILAR,
+            (AT_FIRST,),
         ),
         _four_of_six(table),
-        _better(table, rest, "orthogonal", "sobol", "Orthogonal sampling does better than Sobol' on the other four."),
-        _judged(table, few, "orthogonal", "sobol", above_one, hardly_above_one, f"Orthogonal loses to Sobol' {lost}."),
-        _judged(table, few, "orthogonal", "sobol", near_one, away_from_one, f"The difference {lost} is very small."),
-    ]  # fmt: skip
+        finding(table, "Orthogonal does better than Sobol' on the other four.", rest, ("orthogonal", "sobol"), LOWER),
+        finding(table, f"Orthogonal loses to Sobol' {lost}.", few, ("orthogonal", "sobol"), HIGHER),
+        finding(table, f"The difference {lost} is very small.", few, ("orthogonal", "sobol"), SIMILAR),
+    ]
+
+
+def _orthogonal(table: DataFrame, prefix: str, names: list[str]) -> list[Finding]:
+    first, *others = views_of(table, AT_LAST)
+    return [
+        finding(
+            table,
+            f"{prefix}Orthogonal sampling improves over antithetic as n grows, on all data sets.",
+            names,
+            ("orthogonal", "antithetic"),
+            LOWER,
+            (first, *others),
+        ),
+        finding(
+            table,
+            f"{prefix}Orthogonal sampling is more accurate than plain Monte Carlo in all evaluations.",
+            names,
+            ("orthogonal", "monte-carlo"),
+            LOWER,
+        ),
+    ]
 
 
 def about_networks(table: DataFrame) -> list[Finding]:
@@ -82,13 +122,17 @@ def about_networks(table: DataFrame) -> list[Finding]:
     few = _of(names, LOW_DIMENSIONAL_DATASETS)
     return [
         *(
-            _better(
-                table, few, one, "antithetic", f"Networks: with few players, {one} converges faster than antithetic."
+            finding(
+                table,
+                f"Networks: with few players, {one} converges faster than antithetic.",
+                few,
+                (one, "antithetic"),
+                LOWER,
             )
             for one in ("herding", "sbq")
         ),
-        _better(table, names, "orthogonal", "antithetic", "Networks: orthogonal outperforms antithetic throughout."),
-        _better(table, names, "orthogonal", "sobol", "Networks: orthogonal sampling is preferable to Sobol'."),
+        *_orthogonal(table, "Networks: ", names),
+        finding(table, "Networks: orthogonal sampling is preferable to Sobol'.", names, ("orthogonal", "sobol"), LOWER),
     ]
 
 
@@ -96,26 +140,28 @@ def _of(names: list[str], wanted: tuple[str, ...]) -> list[str]:
     return [name for name in wanted if name in names]
 
 
-def _judged(
-    table: DataFrame, names: list[str], one: str, other: str, holds: Judge, fails: Judge, claim: str
-) -> Finding:
-    return finding(claim, [versus(table, name, one, other) for name in names], holds, fails, f"{one} / {other}")
-
-
-def _better(table: DataFrame, names: list[str], one: str, other: str, claim: str) -> Finding:
-    return _judged(table, names, one, other, below_one, hardly_below_one, claim)
-
-
 def _four_of_six(table: DataFrame) -> Finding:
-    """Holds if it is exactly four data sets, in part if two or more; undecided if it could still be four."""
-    compared = [versus(table, name, "sobol", "antithetic") for name in datasets_of(table)]
-    worse = sum(above_one(one.ratio) for one in compared)
-    unclear = sum(not above_one(one.ratio) and not below_one(one.ratio) for one in compared)
-    found: Verdict = "holds" if worse == 4 else "holds in part" if worse >= 2 else "does not hold"
-    if found == "does not hold" and worse + unclear >= 4:
-        found = "undecided"
-    evidence = "sobol / antithetic: " + "; ".join(map(str, compared))
-    return Finding("Sobol' falls behind antithetic sampling on four of six data sets.", found, evidence)
+    """Holds if it is certainly four; in part if at least two are, or more than four; undecided if it may be four."""
+    claim = "Sobol' falls behind antithetic sampling on four of six data sets."
+    if small := too_small(table):
+        return Finding(claim, "not judged", small)
+    compared = compare(table, datasets_of(table), "sobol", "antithetic", views_of(table))
+    verdicts: dict[str, Verdict] = {}
+    for view in compared.ratios:
+        ratios = compared.in_view(view)
+        behind = sum(HIGHER.agrees(ratio) for ratio in ratios)
+        unclear = sum(not HIGHER.agrees(ratio) and not HIGHER.contradicts(ratio) for ratio in ratios)
+        verdicts[view] = _exactly(4, behind, unclear)
+    first = next(iter(verdicts.values()))
+    return Finding(claim, first, "error of sobol / error of antithetic", compared.details(verdicts))
+
+
+def _exactly(count: int, sure: int, unclear: int) -> Verdict:
+    if sure == count and not unclear:
+        return "holds"
+    if sure >= count / 2:
+        return "holds in part"
+    return "undecided" if sure + unclear >= count else "does not hold"
 
 
 def about_scales(table: DataFrame, kind: str) -> list[Finding]:
@@ -128,43 +174,55 @@ def about_scales(table: DataFrame, kind: str) -> list[Finding]:
         f"{kind}: no λ is best throughout.",
         f"{kind}: λ = 4 has at most {MAX_ERROR_OVER_BEST} times the error of the best λ.",
     )
-    if table.groupby("dataset")["trial"].nunique().min() < MIN_TRIALS_TO_SPLIT:
-        return [Finding(claim, "undecided", f"fewer than {MIN_TRIALS_TO_SPLIT} trials") for claim in claims]
-    found, judged = halves(table)
-    series = [scaled(scale) for scale in SCALES]
-    best = {name: best_of(found, name, series) for name in datasets_of(table)}
-    ruled_out = {
-        line: [name for name in best if above_one(versus(judged, name, line, best[name]).ratio)] for line in series
+    if small := too_small(table):
+        return [Finding(claim, "not judged", small) for claim in claims]
+    is_even = (table["trial"] + table["experiment"]) % 2 == 0
+    selecting, judging = table[is_even], table[~is_even]
+    series, names = [scaled(scale) for scale in SCALES], datasets_of(table)
+    best = {name: _best(selecting, name) for name in names}
+    ratios = {
+        line: [compare(judging, [name], line, best[name], (HERDED,)).deciding[0] for name in names] for line in series
     }
-    everywhere = len(set(best.values())) == 1
-    spread: Verdict = "does not hold" if everywhere else "holds" if all(ruled_out.values()) else "undecided"
+    ruled_out = {line: any(HIGHER.agrees(ratio) for ratio in ratios[line]) for line in series}
+    is_one = len(set(best.values())) == 1
+    spread: Verdict = "does not hold" if is_one else "holds" if all(ruled_out.values()) else "undecided"
     still = ", ".join(line for line in series if not ruled_out[line]) or "none"
-    shown = counted({named(table, name): line for name, line in best.items()})
-    evidence = f"best: {shown}; not clearly worse anywhere: {still}"
-    return [
-        Finding(claims[0], spread, evidence),
-        finding(
-            claims[1],
-            [versus(judged, name, scaled(4), line) for name, line in best.items()],
-            lambda ratio: ratio.high <= MAX_ERROR_OVER_BEST,
-            lambda ratio: ratio.low > MAX_ERROR_OVER_BEST,
-            "λ = 4 / best",
-        ),
+    rows = [
+        (named(table, name), best[name], f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})")
+        for name, ratio in zip(names, ratios[scaled(4)], strict=True)
     ]
+    details = Details(("data set", "best λ", "error of λ = 4 / error of the best"), tuple(rows))
+    within = judged(ratios[scaled(4)], at_most(MAX_ERROR_OVER_BEST))
+    return [
+        Finding(claims[0], spread, f"not clearly worse anywhere than the best: {still}", details),
+        Finding(claims[1], within, "the best λ was chosen from the other half of the trials", details),
+    ]
+
+
+def _best(table: DataFrame, dataset: str) -> str:
+    """Series with the lowest geometric mean over experiments of the mean error."""
+    mine = chosen_reference(table)
+    means = mine[mine["dataset"] == dataset].groupby(["series", "experiment"])["mse"].mean()
+    return str(np.log(means).groupby("series").mean().idxmin())
 
 
 def about_candidates(table: DataFrame) -> list[Finding]:
     """5 and 10 candidates compared with 25, and 25 compared with 50."""
     names = datasets_of(table)
     enough = "25 candidates"
-    too_few = [
-        _judged(
-            table, names, f"{few} candidates", enough, above_one, hardly_above_one, f"{few} candidates are too few."
-        )
-        for few in (5, 10)
+    return [
+        *(
+            finding(table, f"{few} candidates are too few.", names, (f"{few} candidates", enough), HIGHER)
+            for few in (5, 10)
+        ),
+        finding(
+            table,
+            "There is little difference between 25 and 50 candidates.",
+            names,
+            (enough, "50 candidates"),
+            SIMILAR,
+        ),
     ]
-    claim = "There is little difference between 25 and 50 candidates."
-    return [*too_few, _judged(table, names, enough, "50 candidates", near_one, away_from_one, claim)]
 
 
 def about_kernels(table: DataFrame) -> list[Finding]:
@@ -173,22 +231,28 @@ def about_kernels(table: DataFrame) -> list[Finding]:
     few = _of(names, LOW_DIMENSIONAL_DATASETS)
     rest = [name for name in names if name not in LOW_DIMENSIONAL_DATASETS]
     lags = "Kendall's kernel lags behind on cal_housing and make_regression."
-    keeps_up = "Kendall's kernel does as well as the Mallows kernel on the other four."
+    keeps_up = "Kendall's kernel does at least as well as the Mallows kernel on the other four."
     return [
         *(
-            _judged(
-                table, names, "mallows", other, not_above_one, above_one,
+            finding(
+                table,
                 f"The Mallows kernel does at least as well as {other.title()}'s.",
+                names,
+                ("mallows", other),
+                AT_LEAST_AS_WELL,
             )
             for other in ("kendall", "spearman")
         ),
-        _judged(table, few, "kendall", "mallows", above_one, hardly_above_one, lags),
-        _judged(table, rest, "kendall", "mallows", not_above_one, above_one, keeps_up),
+        finding(table, lags, few, ("kendall", "mallows"), HIGHER),
+        finding(table, keeps_up, rest, ("kendall", "mallows"), AT_LEAST_AS_WELL),
         *(
-            _judged(
-                table, names, "spearman", other, above_one, hardly_above_one,
+            finding(
+                table,
                 f"Spearman's kernel (of ranks, see the errata) is clearly worse than {whose}.",
+                names,
+                ("spearman", other),
+                HIGHER,
             )
             for other, whose in (("mallows", "the Mallows kernel"), ("kendall", "Kendall's"))
         ),
-    ]  # fmt: skip
+    ]

@@ -1,39 +1,62 @@
-"""Comparisons of methods on data sets: ratios of mean errors, with intervals."""
+"""Comparisons of methods on data sets: ratios of mean errors, pooled over numbers of orderings, with intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from sharpley_experiments.common.intervals import Interval, ratio_interval
-from sharpley_experiments.paper.exhibits import Finding, verdict
+import numpy as np
+
+from sharpley_experiments.common.intervals import Interval, geometric_mean_interval
+from sharpley_experiments.paper.constants import MAX_MARGINALS
+from sharpley_experiments.paper.evaluation.models import NETWORK, RAW_NETWORK
+from sharpley_experiments.paper.evaluation.series import by_code
+from sharpley_experiments.paper.exhibits import Details, Finding, Verdict
+from sharpley_experiments.paper.rules import FEWEST_TRIALS, Judge, judged
 from sharpley_experiments.paper.tables.printed import DATA
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-NEGLIGIBLE_DIFFERENCE = 0.1  # between a ratio of errors and 1
-MAX_FACTOR_IF_SIMILAR = 1.25  # between two errors
-
-Judge: TypeAlias = Callable[[Interval], bool]
-"""Decides from the interval of a ratio whether a claim holds, or fails."""
+NOT_MEASURED = "–"
 
 
-class Versus(NamedTuple):
-    """Ratio of the errors of two methods on a data set."""
+class View(NamedTuple):
+    """A column of the evidence: which numbers of orderings, of which models, counted how."""
 
-    dataset: str
-    ratio: Interval
-    n: int
-    """Number of orderings at which the ratio was taken."""
-    n_below: int
-    """How many of the numbers of orderings that both methods have give a ratio below 1."""
-    n_common: int
-    """How many numbers of orderings both methods have."""
+    name: str
+    includes: Callable[[int, int], bool]
+    """(n, d) -> whether this number of orderings belongs to the column."""
+    choose: Callable[[Sequence[int]], Sequence[int]] = tuple
+    """Selects among the numbers of orderings that belong."""
+    counted: Callable[[str], str] = str
+    """Method -> name of the line with which it takes part."""
+    kind: str = ""
+    """Kind of model; the table's first if empty."""
 
-    def __str__(self) -> str:
-        others = f", below 1 for {self.n_below} of {self.n_common} n" if self.n_common > 1 else ""
-        return f"{self.dataset} {shown(self.ratio)} at n = {self.n}{others}"
+
+def _in_text(n: int, d: int) -> bool:
+    return n * d <= MAX_MARGINALS
+
+
+def _in_code(n: int, d: int) -> bool:
+    return n * (d + 1) / 2 <= MAX_MARGINALS
+
+
+IN_RANGE = View(f"n·d ≤ {MAX_MARGINALS:,}", _in_text)
+AS_IN_CODE = View(f"n(d + 1)/2 ≤ {MAX_MARGINALS:,}", _in_code)
+BEYOND = View("beyond", lambda n, d: not _in_code(n, d))
+AT_FIRST = View("smallest n", _in_text, choose=lambda sizes: sizes[:1])
+AT_LAST = View(f"largest n with n·d ≤ {MAX_MARGINALS:,}", _in_text, choose=lambda sizes: sizes[-1:])
+COUNTED_BY_CODE = AS_IN_CODE._replace(counted=by_code)
+BEYOND_BY_CODE = BEYOND._replace(counted=by_code)
+RAW_INPUTS = IN_RANGE._replace(name=f"raw inputs, n·d ≤ {MAX_MARGINALS:,}", kind=RAW_NETWORK)
+
+
+def views_of(table: DataFrame, first: View = IN_RANGE) -> tuple[View, ...]:
+    """Columns of the evidence of a table; the first one decides."""
+    of_networks = table["kind"].iloc[0] == NETWORK
+    return (first, *((RAW_INPUTS._replace(choose=first.choose),) if of_networks else ()), AS_IN_CODE, BEYOND)
 
 
 def chosen_reference(table: DataFrame) -> DataFrame:
@@ -42,18 +65,27 @@ def chosen_reference(table: DataFrame) -> DataFrame:
     return table[(table["reference"] == "exact") | ~table["dataset"].isin(known)]
 
 
-def versus(table: DataFrame, dataset: str, one: str, other: str, choose: Callable[[set[int]], int] = max) -> Versus:
-    """Compare two methods on a data set, at the largest number of orderings that both have.
+def pooled(table: DataFrame, dataset: str, one: str, other: str, view: View) -> Interval | None:
+    """Ratio of the errors of two methods, over the numbers of orderings of a view and all experiments.
 
-    ``choose`` may select another one of the numbers of orderings that both have.
+    None if there is no number of orderings that both have.
     """
     mine = chosen_reference(table)
-    mine = mine[mine["dataset"] == dataset]
-    a, b = ({n: group["mse"].to_numpy() for n, group in mine[mine["series"] == s].groupby("n")} for s in (one, other))
-    both = {int(n) for n in a if n in b}
-    at = choose(both)
-    below = sum(a[n].mean() < b[n].mean() for n in both)
-    return Versus(named(table, dataset), ratio_interval(a[at], b[at]), at, int(below), len(both))
+    kind = view.kind or table["kind"].iloc[0]
+    lines = [view.counted(one), view.counted(other)]
+    mine = mine[(mine["dataset"] == dataset) & (mine["kind"] == kind) & mine["series"].isin(lines)]
+    if mine.empty:
+        return None
+    means = mine.groupby(["experiment", "n", "series"])["mse"].mean().unstack("series")
+    d = int(mine["d"].iloc[0])
+    if set(lines) - set(means):
+        return None
+    there = means[lines].dropna().index.get_level_values("n").unique().sort_values()
+    sizes = list(view.choose([int(n) for n in there if view.includes(int(n), d)]))
+    if not sizes:
+        return None
+    ratios = np.log(means[lines[0]] / means[lines[1]]).unstack("n")[sizes]
+    return geometric_mean_interval(ratios.mean(axis=1).to_numpy())
 
 
 def named(table: DataFrame, dataset: str) -> str:
@@ -72,67 +104,60 @@ def having(table: DataFrame, series: str) -> list[str]:
     return datasets_of(table[table["series"] == series])
 
 
-def shown(ratio: Interval) -> str:
+def shown(ratio: Interval | None) -> str:
     """Format a ratio with its interval."""
-    return f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
+    return NOT_MEASURED if ratio is None else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
 
 
-def finding(claim: str, compared: Sequence[Versus], holds: Judge, fails: Judge, what: str) -> Finding:
-    """Judge a claim on several data sets, on each of which the interval of the ratio may decide for or against it."""
-    good = sum(holds(versus.ratio) for versus in compared)
-    bad = sum(fails(versus.ratio) and not holds(versus.ratio) for versus in compared)
-    evidence = f"{what}: " + "; ".join(map(str, compared))
-    return Finding(claim, verdict(good, bad, len(compared) - good - bad), evidence)
+def too_small(table: DataFrame) -> str:
+    """Why nothing is judged from a table; empty if it can be."""
+    experiments = table.groupby(["kind", "dataset"])["experiment"].nunique().min()
+    trials = table.groupby(["kind", "dataset", "series"])[["experiment", "trial"]].apply(
+        lambda part: len(part.drop_duplicates())
+    )
+    if trials.min() >= FEWEST_TRIALS and experiments >= 2:
+        return ""
+    return f"not judged at this size: {trials.min()} trials in {experiments} experiments"
 
 
-def below_one(ratio: Interval) -> bool:
-    """Whether the first error is significantly lower."""
-    return ratio.high < 1.0
+class Compared(NamedTuple):
+    """Two methods on several data sets, in several views."""
+
+    names: list[str]
+    """Data sets as shown."""
+    ratios: dict[str, list[Interval | None]]
+    """By view, one for each data set; the first view decides."""
+
+    def in_view(self, name: str) -> list[Interval]:
+        """Ratios that could be taken."""
+        return [ratio for ratio in self.ratios[name] if ratio is not None]
+
+    @property
+    def deciding(self) -> list[Interval]:
+        """Ratios of the first view."""
+        return self.in_view(next(iter(self.ratios)))
+
+    def details(self, verdicts: dict[str, Verdict]) -> Details:
+        """Table of ratios, with the verdicts of the views below."""
+        views = [view for view in self.ratios if self.in_view(view)]
+        rows = [(name, *(shown(self.ratios[view][k]) for view in views)) for k, name in enumerate(self.names)]
+        last = ("verdict", *(verdicts[view] for view in views))
+        return Details(("data set", *views), (*rows, last))
 
 
-def above_one(ratio: Interval) -> bool:
-    """Whether the first error is significantly higher."""
-    return ratio.low > 1.0
+def compare(table: DataFrame, names: Sequence[str], one: str, other: str, views: Sequence[View]) -> Compared:
+    """Compare two methods on data sets, in each view."""
+    ratios = {view.name: [pooled(table, name, one, other, view) for name in names] for view in views}
+    return Compared([named(table, name) for name in names], ratios)
 
 
-def hardly_below_one(ratio: Interval) -> bool:
-    """Whether the first error is at most negligibly lower."""
-    return ratio.low > 1.0 - NEGLIGIBLE_DIFFERENCE
-
-
-def hardly_above_one(ratio: Interval) -> bool:
-    """Whether the first error is at most negligibly higher."""
-    return ratio.high < 1.0 + NEGLIGIBLE_DIFFERENCE
-
-
-def not_above_one(ratio: Interval) -> bool:
-    """Whether the first error is lower or not significantly different."""
-    return ratio.low <= 1.0
-
-
-def near_one(ratio: Interval) -> bool:
-    """Whether the two errors are certainly similar."""
-    return ratio.low >= 1.0 / MAX_FACTOR_IF_SIMILAR and ratio.high <= MAX_FACTOR_IF_SIMILAR
-
-
-def away_from_one(ratio: Interval) -> bool:
-    """Whether the first error is certainly lower or higher by more than a negligible difference."""
-    return ratio.high < 1.0 - NEGLIGIBLE_DIFFERENCE or ratio.low > 1.0 + NEGLIGIBLE_DIFFERENCE
-
-
-def best_of(table: DataFrame, dataset: str, series: Sequence[str]) -> str:
-    """Method with the lowest mean error at the largest number of orderings that all have."""
-    mine = chosen_reference(table)
-    mine = mine[(mine["dataset"] == dataset) & mine["series"].isin(series)]
-    at = max(set.intersection(*(set(group["n"]) for _, group in mine.groupby("series"))))
-    return str(mine[mine["n"] == at].groupby("series")["mse"].mean().idxmin())
-
-
-def halves(table: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Split into even and odd trials, so that what one half selects can be judged by the other half."""
-    return table[table["trial"] % 2 == 0], table[table["trial"] % 2 == 1]
-
-
-def counted(names: Mapping[str, str]) -> str:
-    """Format as "bank λ = 4, year λ = 8"."""
-    return ", ".join(f"{name} {value}" for name, value in names.items())
+def finding(
+    table: DataFrame, claim: str, names: Sequence[str], pair: tuple[str, str], judge: Judge, views: Sequence[View] = ()
+) -> Finding:
+    """Judge a claim about two methods on several data sets."""
+    if small := too_small(table):
+        return Finding(claim, "not judged", small)
+    compared = compare(table, names, *pair, views or views_of(table))
+    verdicts = {view: judged(compared.in_view(view), judge) for view in compared.ratios}
+    first = next(iter(verdicts.values()))
+    return Finding(claim, first, f"error of {pair[0]} / error of {pair[1]}", compared.details(verdicts))

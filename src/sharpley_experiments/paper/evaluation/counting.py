@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sharpley import Games
 from sharpley._support.typing import Coalitions, Floats
+from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.evaluation import Evaluation
 from sharpley.engine.methods import AnyMethod, make_estimator
-from sharpley.estimators.base import whole_budget
 
 
 class EveryTime(CoalitionStore):

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from sharpley import Games
+from sharpley import Games, MarginalGame
 from sharpley._support.typing import Floats, Orderings
-from sharpley.engine.evaluation import walk_contributions
 from sharpley.games import TreeGame
 from sharpley_experiments.common.constants import SEED
-from sharpley_experiments.common.datasets import Dataset, load
-from sharpley_experiments.common.lookup import MAX_PLAYERS_IN_TABLE, TableGames, all_values, digest, network_games
-from sharpley_experiments.common.models import make_task, train_mlp, train_xgboost
-
-TREES, NETWORK = "gbdt", "mlp"
+from sharpley_experiments.common.lookup import MAX_PLAYERS_IN_TABLE, TableGames, all_values, digest_of
+from sharpley_experiments.common.models import choose_rows, margin
+from sharpley_experiments.common.quiet import estimated
+from sharpley_experiments.paper.data import load_for_paper, rows_to_train_on
+from sharpley_experiments.paper.evaluation.models import TREES, kept_model
+from sharpley_experiments.paper.evaluation.networks import HiddenLayer, all_network_values, network_contributions
 
 
 class CurveGames(NamedTuple):
-    """Games with their Shapley values, if known."""
+    """Games, the contributions of players along orderings, and the Shapley values, if known."""
 
     games: Games
+    contributions: Callable[[Orderings], Floats]
+    """Orderings (n, d) -> (rows, n, d)."""
     exact: Floats | None
     """(rows, d)."""
 
@@ -32,32 +33,29 @@ class CurveGames(NamedTuple):
         """Number of players."""
         return self.games.d
 
-    def contributions(self, orderings: Orderings) -> Floats:
-        """Contributions of players along each ordering, (rows, n, d)."""
-        if isinstance(self.games, TreeGame | TableGames):
-            return self.games.contributions(orderings)
-        return walk_contributions(self.games, orderings)[:, 0]
 
-
-@lru_cache(maxsize=2)  # cells come sorted by data set: a process makes each once
+@lru_cache(maxsize=2)  # cells come sorted by data set and experiment: a process makes each once
 def curve_games(
-    kind: str, dataset: str, rows: int, background: int, n_train: int, data: str | None, folder: str
+    kind: str, dataset: str, experiment: int, rows: int, background: int, n_train: int, data: str | None, folder: str
 ) -> CurveGames:
-    """Train the model and make its games."""
-    loaded = rows_to_train_on(load(dataset, None if data is None else Path(data)), n_train)
-    train = train_mlp if kind == NETWORK else train_xgboost
-    task = make_task(loaded, train(loaded), rows=rows, background=background, seed=SEED)
-    kept = Path(folder) / f"{kind}-{dataset}-{digest(task)}.npz"
-    if kind == NETWORK:
-        return CurveGames(*network_games(task, kept))
-    trees = TreeGame(task.model, task.background, task.rows)
-    games = TableGames(all_values(trees, kept), trees.varying()) if trees.d <= MAX_PLAYERS_IN_TABLE else trees
-    return CurveGames(games, trees.shapley_values())
+    """Games of an experiment, see ``models``. Its rows and background are its own."""
+    loaded = rows_to_train_on(load_for_paper(dataset, None if data is None else Path(data)), n_train)
+    explained, others = choose_rows(loaded, rows=rows, background=background, seed=SEED + experiment)
+    model = kept_model(kind, loaded, experiment, Path(folder))
+    if kind != TREES:
+        return games_of_network(model, explained, others)
+    trees = TreeGame(model, others, explained)
+    if trees.d > MAX_PLAYERS_IN_TABLE:
+        return CurveGames(trees, trees.contributions, trees.shapley_values())
+    kept = Path(folder) / "models" / f"{kind}-{dataset}-{digest_of(margin(model), others, explained)}.npz"
+    table = TableGames(all_values(trees, kept), trees.varying())
+    return CurveGames(table, table.contributions, trees.shapley_values())
 
 
-def rows_to_train_on(dataset: Dataset, n: int) -> Dataset:
-    """A random part of the rows to train on; all, if there are no more."""
-    if n >= len(dataset.X):
-        return dataset
-    chosen = np.random.default_rng(SEED).choice(len(dataset.X), size=n, replace=False)
-    return dataset._replace(X=dataset.X[chosen], y=dataset.y[chosen])
+def games_of_network(network: HiddenLayer, rows: Floats, background: Floats) -> CurveGames:
+    """Games of explaining a network; those of few players are looked up, and their Shapley values are known."""
+    games = MarginalGame(network, background, rows)
+    if games.d > MAX_PLAYERS_IN_TABLE:
+        return CurveGames(games, partial(network_contributions, network, rows, background), None)
+    table = TableGames(all_network_values(network, rows, background))
+    return CurveGames(table, table.contributions, estimated(table, "exact", 2**games.d, 0).values)

@@ -1,4 +1,4 @@
-"""One cell: a line of a figure for one data set and trial, at all its numbers of orderings."""
+"""One cell: a line of a figure for one data set, experiment and trial, at all its numbers of orderings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ from sharpley import METHODS
 from sharpley._support.typing import Floats
 from sharpley_experiments.common.quiet import estimated
 from sharpley_experiments.paper.constants import CURVE_SIZES
+from sharpley_experiments.paper.evaluation.castro import castro
 from sharpley_experiments.paper.evaluation.counting import estimate_every_time
-from sharpley_experiments.paper.evaluation.games import NETWORK, CurveGames, curve_games
+from sharpley_experiments.paper.evaluation.games import CurveGames, curve_games
 from sharpley_experiments.paper.evaluation.series import (
+    CASTRO,
+    CODE_SUFFIX,
     EARLIER_ESTIMATORS,
     SAMPLERS_OF_SEQUENCES,
     SAMPLERS_OF_SETS,
+    WITHOUT_ORDERINGS,
     evaluations,
     fewest_evaluations,
+    marginals,
     most_orderings,
 )
 
@@ -27,6 +32,7 @@ def measure(
     *,
     kind: str,
     dataset: str,
+    experiment: int,
     series: str,
     trial: int,
     largest: int,
@@ -43,24 +49,24 @@ def measure(
 
     The last two do nothing but make other cells of other data, models or methods.
     """
-    games = curve_games(kind, dataset, rows, background, n_train, data, folder)
+    games = curve_games(kind, dataset, experiment, rows, background, n_train, data, folder)
     most = min(largest, most_orderings(series, games.d))
     sizes = [largest] if only_largest else [n for n in CURVE_SIZES if n <= most]
-    return [_row(games, n, estimate, keep=kind == NETWORK) for n, estimate in _estimates(games, series, trial, sizes)]
+    seed = np.random.SeedSequence([experiment, trial, *series.encode()])
+    return [_row(games, n, estimate) for n, estimate in _estimates(games, series, seed, sizes)]
 
 
-def _row(games: CurveGames, n: int, estimate: Floats, *, keep: bool) -> dict[str, Any]:
+def _row(games: CurveGames, n: int, estimate: Floats) -> dict[str, Any]:
     row: dict[str, Any] = {"n": n, "marginal_evals": n * games.d}
     if games.exact is not None:
-        row["mse"] = float(((estimate - games.exact) ** 2).mean())
-    if keep:
-        row["estimate"] = [float(f"{value:.8g}") for value in estimate.reshape(-1)]
-    return row
+        return {**row, "mse": float(((estimate - games.exact) ** 2).mean())}
+    return {**row, "estimate": [float(f"{value:.8g}") for value in estimate.reshape(-1)]}
 
 
-def _estimates(games: CurveGames, series: str, trial: int, sizes: list[int]) -> Iterator[tuple[int, Floats]]:
+def _estimates(
+    games: CurveGames, series: str, seed: np.random.SeedSequence, sizes: list[int]
+) -> Iterator[tuple[int, Floats]]:
     """Shapley values (rows, d) at every number of orderings."""
-    seed = np.random.SeedSequence([trial, *series.encode()])
     if series in SAMPLERS_OF_SEQUENCES:
         yield from _nested(games, series, seed, sizes)
         return
@@ -87,10 +93,13 @@ def _nested(
 
 def _estimated(games: CurveGames, series: str, n: int, seed: np.random.SeedSequence) -> Floats | None:
     """None where the number of evaluations is too small for the method, or as large as that of all coalitions."""
-    budget = evaluations(series, n, games.d)
-    if series in EARLIER_ESTIMATORS:
-        needed = fewest_evaluations(series, games.d)
-        return estimate_every_time(games.games, EARLIER_ESTIMATORS[series], budget, seed) if budget >= needed else None
+    budget, method = evaluations(series, n, games.d), series.removesuffix(CODE_SUFFIX)
+    if method in WITHOUT_ORDERINGS:
+        if budget < fewest_evaluations(series, games.d):
+            return None
+        if method == CASTRO:
+            return castro(games.games, marginals(series, n, games.d), np.random.default_rng(seed))
+        return estimate_every_time(games.games, EARLIER_ESTIMATORS[method], budget, seed)
     if budget < METHODS[series].least_budget(games.d) or budget >= 2**games.d:
         return None
     return estimated(games.games, series, budget, seed).values

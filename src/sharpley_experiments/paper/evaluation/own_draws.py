@@ -18,13 +18,13 @@ from sharpley._support.typing import Floats
 from sharpley.games import TreeGame
 from sharpley_experiments.common.cells import Cell, run_cells
 from sharpley_experiments.common.constants import SEED, revision_of
-from sharpley_experiments.common.datasets import load, number_of_rows
+from sharpley_experiments.common.datasets import number_of_rows
 from sharpley_experiments.common.intervals import Interval, mean_interval
 from sharpley_experiments.common.models import Task, make_task, margin, train_xgboost
 from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
 from sharpley_experiments.common.quiet import estimated
 from sharpley_experiments.common.versions import with_version
-from sharpley_experiments.paper.evaluation.games import rows_to_train_on
+from sharpley_experiments.paper.data import load_for_paper, rows_to_train_on
 from sharpley_experiments.paper.exhibits import Context, Exhibit
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def compute(context: Context) -> DataFrame:
             "made_with": f"{revision_of('auto')}, {with_version('xgboost')}",
         }
         for dataset in DATASETS
-        for trial in range(preset.n_network_trials // 2)
+        for trial in range(preset.n_own_trials)
         for series in SERIES
         for draws in (OWN, SHARED)
     ]
@@ -117,7 +117,7 @@ def _own(task: Task, series: str, predictions: int, seed: np.random.SeedSequence
 
 @lru_cache(maxsize=1)  # cells come sorted by data set: a process makes each once
 def _population(dataset: str, rows: int, population: int, n_train: int, data: str | None) -> _Population:
-    loaded = rows_to_train_on(load(dataset, None if data is None else Path(data)), n_train)
+    loaded = rows_to_train_on(load_for_paper(dataset, None if data is None else Path(data)), n_train)
     background = min(population, len(loaded.X) - rows)
     task = make_task(loaded, train_xgboost(loaded), rows=rows, background=background, seed=SEED)
     return _Population(task, TreeGame(task.model, task.background, task.rows).shapley_values())

@@ -2,6 +2,11 @@
 
 As in the paper, herding and quadrature draw fresh candidates for every trial, and Owen's methods use the
 trapezoid rule.
+
+What n orderings are compared with depends on how other methods are counted. By the paper's text, a marginal evaluation
+v(S ∪ i) − v(S) costs 1 whatever the method, so n orderings of d players stand for n·d of them. The authors' code
+counts evaluations of v in pairs: n orderings take n(d + 1) evaluations, hence n(d + 1)/2 marginal evaluations, about
+half as many. Lines that are counted so have names of their own.
 """
 
 from __future__ import annotations
@@ -28,6 +33,11 @@ BIASED_METHODS = tuple(name for name in BEYOND_THE_PAPER if not METHODS[name].is
 ALIASES = {"25 candidates": "herding", "mallows": "herding"}
 """The same method by another name, in the figures where its parameters vary: measured once."""
 
+CASTRO, OUR_ALLOCATION = "stratified (Castro)", "stratified (our allocation)"
+WITHOUT_ORDERINGS = ("owen", "owen-halved", CASTRO, OUR_ALLOCATION)
+"""Methods known before the paper that do not draw orderings."""
+CODE_SUFFIX = ", authors' count"
+
 
 def scaled(scale: int) -> str:
     """Name of herding with a scale of the Mallows kernel."""
@@ -37,6 +47,11 @@ def scaled(scale: int) -> str:
 def with_candidates(count: int) -> str:
     """Name of herding with so many candidates."""
     return f"{count} candidates"
+
+
+def by_code(series: str) -> str:
+    """Name of a line as the authors' code counts it; for orderings, on which both agree, the name itself."""
+    return series + CODE_SUFFIX if series in WITHOUT_ORDERINGS else series
 
 
 SAMPLERS_OF_SEQUENCES: dict[str, MakeSampler] = {
@@ -55,31 +70,38 @@ SAMPLERS_OF_SETS: dict[str, MakeSampler] = {"design": PermutationDesign}
 EARLIER_ESTIMATORS: dict[str, MethodFactory] = {
     "owen": partial(OwenEstimator, rule="trapezoid"),
     "owen-halved": partial(OwenHalvedEstimator, rule="trapezoid"),
-    "stratified": StratifiedEstimator,
+    OUR_ALLOCATION: StratifiedEstimator,
 }
-"""Estimators known before the paper; "regression" and "gp", which go beyond it, are called by their names."""
+"""Estimators known before the paper. Castro's own allocation is the function ``castro``."""
 
 
 def most_orderings(series: str, d: int) -> int:
-    """Where a line ends: quadrature takes cubic time, gp needs no more, and stratified sampling needs 2d² marginals."""
+    """Where a line ends: where it would take long, and for stratified sampling where 2d² marginals are too many."""
     if series == "sbq":
-        return 1000
-    if series in ("gp", "regression"):
-        return 50
-    if d > MANY_PLAYERS and series == "stratified":
+        return 500
+    if d > MANY_PLAYERS and series.startswith("stratified"):
         return 0  # as in the paper
-    return 10**9
+    if series.startswith("owen"):
+        return 500 if d <= MANY_PLAYERS else 100 if series.endswith(CODE_SUFFIX) else 50
+    return 500 if series.startswith("stratified") else 10**9
+
+
+def marginals(series: str, n: int, d: int) -> int:
+    """Marginal evaluations of a method that competes with n orderings."""
+    return n * (d + 1) // 2 if series.endswith(CODE_SUFFIX) else n * d
 
 
 def evaluations(series: str, n: int, d: int) -> int:
-    """Distinct coalitions that pay for n · d marginal evaluations."""
-    if series == "stratified":
-        return 2 * n * d + 2  # two for each
-    return n * (d + 1) + 2 if series.startswith("owen") else n * (d - 1) + 2
+    """Evaluations of v that pay for what n orderings stand for."""
+    if series.startswith("stratified"):
+        return 2 * marginals(series, n, d) + 2  # two for each
+    if series.startswith("owen"):
+        return marginals(series, n, d) // d * (d + 1) + 2  # one for each player, and one for all of them
+    return n * (d - 1) + 2
 
 
 def fewest_evaluations(series: str, d: int) -> int:
     """What an estimator known before the paper needs: two sweeps of two nodes, or two draws in each stratum."""
-    if series == "stratified":
+    if series.startswith("stratified"):
         return 4 * d * d
-    return 2 + 2 * 2 * (2 if series == "owen-halved" else 1) * (d + 1)
+    return 2 + 2 * 2 * (2 if series.startswith("owen-halved") else 1) * (d + 1)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+LABEL_DISTANCE = 1.15  # from the centre, relative to that of the corners: beside the edges, not on them
 TITLES = {3: "Cayley graph of the orderings of 3 players", 4: "Cayley graph of the orderings of 4 players"}
 
 
@@ -93,7 +94,8 @@ def interactive(d: int, table: DataFrame) -> str:
     ]
     vertices = corners(table)
     points = place(vertices[["x", "y", "z"]].to_numpy())
-    traces.append(scene.dots(points, DARK, "orderings", [short(label) for label in vertices["ordering"]]))
+    traces.append(scene.dots(points, DARK, "orderings"))
+    traces.append(scene.texts(LABEL_DISTANCE * points, [short(label) for label in vertices["ordering"]]))
     if d == 3:
         axes = 1.15 * np.eye(3)
         traces.append(scene.lines([np.stack([-axis, axis]) for axis in axes], GREY, "axes of the ranks", 2))
@@ -167,6 +169,7 @@ def _exhibit(d: int, paper: str) -> Exhibit:
         draw=partial(draw, d),
         interactive=partial(interactive, d),
         findings=partial(findings, d),
+        source=f"Figure {d - 2}",
     )
 
 

@@ -150,4 +150,5 @@ CODES = Exhibit(
     draw=draw,
     interactive=interactive,
     findings=findings,
+    source="Figure 4",
 )

@@ -150,4 +150,5 @@ DISTRIBUTION = Exhibit(
     compute=compute,
     draw=draw,
     findings=findings,
+    source="Figure 5",
 )

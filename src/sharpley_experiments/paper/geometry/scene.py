@@ -104,7 +104,8 @@ def texts(points: Floats, labels: Sequence[str]) -> Any:
         z=points[:, 2],
         mode="text",
         text=list(labels),
-        textfont={"size": 12},
+        textposition="middle center",
+        textfont={"size": 14, "color": DARK},
         hoverinfo="skip",
         showlegend=False,
     )

@@ -103,4 +103,5 @@ HISTOGRAM = Exhibit(
     compute=compute,
     draw=draw,
     findings=findings,
+    source="Figure 8",
 )

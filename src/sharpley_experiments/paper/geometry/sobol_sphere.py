@@ -112,4 +112,5 @@ SPHERE = Exhibit(
     draw=draw,
     interactive=interactive,
     findings=findings,
+    source="Figure 7",
 )

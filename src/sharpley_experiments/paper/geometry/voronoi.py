@@ -130,4 +130,5 @@ VORONOI = Exhibit(
     draw=draw,
     interactive=interactive,
     findings=findings,
+    source="Figure 3",
 )

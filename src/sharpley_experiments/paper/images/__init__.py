@@ -1,4 +1,4 @@
-"""The paper's experiment with images: its Figure 10 and Table 5, and Figure 13 of the appendix."""
+"""The paper's experiment with images: its Figure 12 and Table 5, and Figure 15 of the appendix."""
 
 from __future__ import annotations
 

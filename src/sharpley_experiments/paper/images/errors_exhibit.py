@@ -14,6 +14,7 @@ import numpy as np
 from sharpley import ImageEstimate, ShapleyEstimate
 from sharpley.games.tiles.segments import tile_segments
 from sharpley.plotting import three_columns
+from sharpley.plotting.axes import figure_of, forget
 from sharpley_experiments.common.intervals import mean_interval
 from sharpley_experiments.common.style import GREY
 from sharpley_experiments.paper.exhibits import Context, Exhibit
@@ -45,7 +46,7 @@ def draw(table: DataFrame, note: str, *, title: str) -> Figure:
         ax.set_title(f"{name}: {ax.get_title()}", fontsize=8)
     for ax, of_image in zip(axes[:, 1], errors, strict=True):
         ax.set_title(f"by {min(of_image, key=lambda series: of_image[series])}", fontsize=8)
-    figure: Figure = axes[0, 0].figure
+    figure = figure_of(forget(axes[0, 0]))
     figure.get_layout_engine().set(rect=(0, 0.05, 1, 0.95))  # type: ignore[union-attr, call-arg]
     figure.suptitle(title, fontsize=10)
     figure.text(0.99, 0.008, f"{note}: {scale_of(table)}\n{OF_PAPER}", ha="right", fontsize=6.5, color=GREY)
@@ -114,6 +115,7 @@ ERRORS = Exhibit(
     draw=partial(draw, title=TITLE),
     tabulate=partial(tabulate, series=SERIES),
     findings=about_errors,
+    source="Figure 12",
 )
 
 OURS = Exhibit(

@@ -11,12 +11,13 @@ from sharpley_experiments.common.intervals import mean_interval, ratio_interval
 from sharpley_experiments.common.panels import draw_line, draw_panels
 from sharpley_experiments.common.style import log_numbers
 from sharpley_experiments.paper.constants import SCALES
-from sharpley_experiments.paper.evaluation.compare import away_from_one, near_one, shown
+from sharpley_experiments.paper.evaluation.compare import shown
 from sharpley_experiments.paper.evaluation.series import scaled
-from sharpley_experiments.paper.exhibits import Context, Exhibit, Finding, verdict
-from sharpley_experiments.paper.images.claims import at_size, not_judged
+from sharpley_experiments.paper.exhibits import Context, Details, Exhibit, Finding
+from sharpley_experiments.paper.images.claims import at_size
 from sharpley_experiments.paper.images.errors import errors_of, images_of, measured
 from sharpley_experiments.paper.images.errors_exhibit import scale_of, tabulate
+from sharpley_experiments.paper.rules import SIMILAR, judged
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,16 +53,11 @@ def draw(table: DataFrame, note: str) -> Figure:
 
 def findings(table: DataFrame) -> list[Finding]:
     """Whether λ matters on average: the mean error over images with each λ, relative to that with λ = 4."""
-    claim = "Images: λ has little impact on average."
-    if (missing := not_judged(table, claim)) is not None:
-        return [missing]
     overall = {line: _over_images(table, line) for line in LINES}
     ratios = {line: ratio_interval(overall[line], overall[scaled(4)]) for line in LINES if line != scaled(4)}
-    good = sum(near_one(ratio) for ratio in ratios.values())
-    bad = sum(away_from_one(ratio) for ratio in ratios.values())
-    evidence = "error / that with λ = 4, mean over images: "
-    evidence += "; ".join(f"{line} {shown(ratio)}" for line, ratio in ratios.items())
-    return [at_size(table, Finding(claim, verdict(good, bad, len(ratios) - good - bad), evidence))]
+    details = Details(("λ", "ratio"), tuple((line, shown(ratio)) for line, ratio in ratios.items()))
+    claim, what = "Images: λ has little impact on average.", "error / that with λ = 4, mean over images"
+    return [at_size(table, Finding(claim, judged(list(ratios.values()), SIMILAR), what, details))]
 
 
 def _over_images(table: DataFrame, line: str) -> np.ndarray:
@@ -78,4 +74,5 @@ SCALES_OF_IMAGES = Exhibit(
     draw=draw,
     tabulate=lambda table: tabulate(table, series=LINES),
     findings=findings,
+    source="Figure 15",
 )

@@ -8,7 +8,8 @@ import numpy as np
 
 from sharpley._support.typing import Floats
 from sharpley_experiments.common.intervals import difference_interval
-from sharpley_experiments.paper.exhibits import Finding, Verdict
+from sharpley_experiments.paper.exhibits import Details, Finding, Verdict
+from sharpley_experiments.paper.rules import FEWEST_TRIALS
 from sharpley_experiments.paper.tables.comparison import Settings, Tally, tally
 from sharpley_experiments.paper.tables.printed import METHODS, discrepancies
 
@@ -42,7 +43,10 @@ def findings(table: DataFrame) -> list[Finding]:
         found += [_twofold(settings[10, 1000])]
     if (200, 1000) in settings:
         found += [_times(table)]
-    return found
+    trials = table[table["method"] != DESIGN]["trial"].nunique()
+    if trials >= FEWEST_TRIALS:
+        return found
+    return [Finding(one.claim, "not judged", f"not judged at this size: {trials} trials") for one in found]
 
 
 def _numbers(settings: Settings) -> Finding:
@@ -55,10 +59,11 @@ def _numbers(settings: Settings) -> Finding:
         noise = 0.0005 + 4 * (std + 0.0005) * np.sqrt(1 / 25 + 1 / len(ours))
         cells += 1
         if abs(ours.mean() - mean) > noise:
-            away.append(f"{method} at d = {d}, n = {n} ({ours.mean():.4f}, printed {mean:.3f})")
+            away.append((str(d), str(n), method, f"{ours.mean():.4f}", f"{mean:.3f}"))
     verdict: Verdict = "holds" if not away else "holds in part" if 2 * len(away) < cells else "does not hold"
     evidence = f"{cells - len(away)} of {cells} means agree within rounding and four standard errors"
-    return Finding("The mean discrepancies agree with the printed ones.", verdict, "; ".join([evidence, *away]))
+    details = Details(("d", "n", "method", "here", "printed"), tuple(away)) if away else None
+    return Finding("The mean discrepancies agree with the printed ones.", verdict, evidence, details)
 
 
 def _low(settings: Settings) -> Finding:
@@ -66,7 +71,7 @@ def _low(settings: Settings) -> Finding:
     claim = (
         "At low dimension (d = 10) herding and SBQ achieve significantly lower discrepancies than the other methods."
     )
-    return Finding(claim, count.verdict, str(count))
+    return Finding(claim, count.verdict, str(count), count.details)
 
 
 def _antithetic(settings: Settings) -> Finding:
@@ -81,13 +86,14 @@ def _antithetic(settings: Settings) -> Finding:
         "Antithetic samples have a higher discrepancy than all others, "
         "except at d = 200, n = 10, where herding and SBQ are higher."
     )
-    return Finding(claim, count.verdict, str(count))
+    return Finding(claim, count.verdict, str(count), count.details)
 
 
 def _greedy(settings: Settings) -> Finding:
     count = tally(settings, ("sbq",), ("herding",))
     claim = "SBQ optimises the discrepancy more aggressively than herding and reaches a lower one."
-    return Finding(claim, count.verdict, f"{count} (the paper has no results for SBQ at n = 1000)")
+    without = "the paper has no results for SBQ at n = 1000"
+    return Finding(claim, count.verdict, f"{count}; {without}", count.details)
 
 
 def best_of(samples: dict[str, Floats]) -> str:
@@ -104,11 +110,17 @@ def _single(settings: Settings) -> Finding:
     return Finding(
         "No method is best in all settings, and antithetic sampling can be improved on significantly.",
         "holds" if several and everywhere else "holds in part" if several or everywhere else "does not hold",
-        "lowest: "
-        + ", ".join(f"{name} (d = {d}, n = {n})" for (d, n), name in best.items())
-        + f"; significantly below antithetic in {improved} of {len(gains)} settings. Permutation designs, which are "
-        f"not in the paper, are below the best of its methods in {below} of {len(gains)} settings",
+        f"significantly below antithetic in {improved} of {len(gains)} settings; permutation designs, which are not in "
+        f"the paper, are below the best of its methods in {below} of {len(gains)}",
+        _lowest(best),
     )
+
+
+def _lowest(best: dict[tuple[int, int], str]) -> Details:
+    """The method with the lowest mean, a row for each d and a column for each n."""
+    dimensions, numbers = (sorted({key[i] for key in best}) for i in (0, 1))
+    rows = ((f"d = {d}", *(best.get((d, n), "–") for n in numbers)) for d in dimensions)
+    return Details(("lowest", *(f"n = {n}" for n in numbers)), tuple(rows))
 
 
 def _high(settings: Settings) -> Finding:
@@ -117,11 +129,11 @@ def _high(settings: Settings) -> Finding:
     counts = [tally({key: settings[key]}, (name,), ("antithetic", *GREEDY_METHODS)) for key, name in best.items()]
     count = Tally.of(counts)
     right = sum(name in SPHERE_METHODS for name in best.values())
-    lowest = ", ".join(f"{name} (n = {n})" for (_, n), name in best.items())
     return Finding(
         "Orthogonal and Sobol' samples account for the lowest discrepancies of the paper's methods at d = 200.",
         count.verdict if right == len(best) else "holds in part" if right else "does not hold",
-        f"lowest: {lowest}; compared with the other kinds of methods, {count}",
+        f"compared with the other kinds of methods, {count}",
+        _lowest(best),
     )
 
 

@@ -11,13 +11,11 @@ from typing import NamedTuple, TypeAlias
 
 from sharpley._support.typing import Floats
 from sharpley_experiments.common.intervals import difference_interval
-from sharpley_experiments.paper.exhibits import Verdict, verdict
+from sharpley_experiments.paper.exhibits import Details, Verdict
+from sharpley_experiments.paper.rules import verdict
 
 Settings: TypeAlias = dict[tuple[int, int], dict[str, Floats]]
 """Discrepancies of all trials by (d, n), then by method."""
-
-MAX_NAMED = 6
-"""Maximum number of comparisons of a kind that the evidence lists by name."""
 
 
 class Tally(NamedTuple):
@@ -42,11 +40,13 @@ class Tally(NamedTuple):
         )
 
     def __str__(self) -> str:
-        text = f"{self.agree} of {self.agree + len(self.against) + len(self.undecided)} comparisons agree"
-        for what, names in (("against", self.against), ("undecided", self.undecided)):
-            more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-            text += f"; {what}: {', '.join(names[:MAX_NAMED])}{more}" if names else ""
-        return text
+        return f"{self.agree} of {self.agree + len(self.against) + len(self.undecided)} comparisons agree"
+
+    @property
+    def details(self) -> Details | None:
+        """The comparisons that do not agree, if there are any."""
+        rows = [(name, what) for what in ("against", "undecided") for name in getattr(self, what)]
+        return Details(("comparison", "result"), tuple(rows)) if rows else None
 
 
 def tally(settings: Settings, lower: tuple[str, ...], higher: tuple[str, ...]) -> Tally:

@@ -103,7 +103,7 @@ def compute(context: Context) -> DataFrame:
     preset, folder = context.preset, context.folder / f"table-discrepancy-revision-{REVISION}"
     dimensions = [d for d in TABLE_PLAYERS if d <= preset.table_d]
     numbers = [n for n in TABLE_ORDERINGS if n <= preset.table_n]
-    return measured(dimensions, numbers, preset.n_trials, folder, context.jobs)
+    return measured(dimensions, numbers, preset.table_trials, folder, context.jobs)
 
 
 def summary(table: DataFrame) -> DataFrame:
@@ -216,4 +216,5 @@ DISCREPANCY = Exhibit(
     draw=draw,
     tabulate=tabulate,
     findings=findings,
+    source="Table 4",
 )

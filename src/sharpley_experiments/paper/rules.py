@@ -1,0 +1,89 @@
+"""How claims are judged: the one place for its limits. The page and the documentation print ``RULES``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from sharpley_experiments.common.intervals import Interval
+from sharpley_experiments.paper.constants import MAX_MARGINALS
+from sharpley_experiments.paper.exhibits import Verdict
+
+NEGLIGIBLE_GAIN = 0.1
+"""A gain that is certainly smaller contradicts the claim that there is one."""
+MARGIN = 1.25
+"""Two errors are similar if their ratio is between 1/MARGIN and MARGIN; one does at least as well below MARGIN."""
+FEWEST_TRIALS = 5
+"""Trials of each method, over all experiments, below which nothing is judged."""
+
+
+class Judge(NamedTuple):
+    """Decides from the interval of a ratio whether it agrees with a claim, or contradicts it."""
+
+    agrees: Callable[[Interval], bool]
+    contradicts: Callable[[Interval], bool]
+
+
+LOWER = Judge(lambda ratio: ratio.high < 1.0, lambda ratio: ratio.low > 1.0 - NEGLIGIBLE_GAIN)
+"""The first error is lower."""
+
+HIGHER = Judge(lambda ratio: ratio.low > 1.0, lambda ratio: ratio.high < 1.0 + NEGLIGIBLE_GAIN)
+"""The first error is higher."""
+
+SIMILAR = Judge(
+    lambda ratio: ratio.low >= 1.0 / MARGIN and ratio.high <= MARGIN,
+    lambda ratio: ratio.high < 1.0 / MARGIN or ratio.low > MARGIN,
+)
+"""The errors are similar."""
+
+
+def at_most(margin: float) -> Judge:
+    """The first error is at most ``margin`` times the other."""
+    return Judge(lambda ratio: ratio.high <= margin, lambda ratio: ratio.low > margin)
+
+
+AT_LEAST_AS_WELL = at_most(MARGIN)
+
+
+def verdict(agree: int, against: int, undecided: int) -> Verdict:
+    """Verdict on a claim from the numbers of comparisons that agree with it, contradict it, or are undecided.
+
+    >>> verdict(6, 0, 0), verdict(3, 0, 3), verdict(2, 0, 4), verdict(2, 2, 2), verdict(1, 2, 3)
+    ('holds', 'holds in part', 'undecided', 'holds in part', 'does not hold')
+    """
+    if against:
+        return "holds in part" if agree >= against else "does not hold"
+    if agree < undecided or not agree:
+        return "undecided"
+    return "holds in part" if undecided else "holds"
+
+
+def judged(ratios: Sequence[Interval], judge: Judge) -> Verdict:
+    """Verdict of a judge on several comparisons."""
+    good = sum(judge.agrees(ratio) for ratio in ratios)
+    bad = sum(judge.contradicts(ratio) and not judge.agrees(ratio) for ratio in ratios)
+    return verdict(good, bad, len(ratios) - good - bad)
+
+
+RULES = (
+    "A comparison is a ratio of mean squared errors with its 95% interval. It agrees with a claim of a lower error if "
+    "the interval lies below 1, contradicts it if the interval lies above "
+    f"{1 - NEGLIGIBLE_GAIN:g} (a gain that is certainly below {NEGLIGIBLE_GAIN:.0%}), and is undecided otherwise.",
+    f"Errors are similar if the interval lies between {1 / MARGIN:g} and {MARGIN:g}, and not if it lies outside; a "
+    f"method does at least as well as another if the interval lies below {MARGIN:g}, and not if it lies above.",
+    "A claim about several comparisons holds if all agree. If some contradict it, it holds in part if at least as many "
+    "agree, and does not hold otherwise. If none contradicts it, it holds in part if at least as many agree as are "
+    "undecided, and is undecided otherwise.",
+    "Discrepancies are compared by the 95% interval of the difference of their means (Welch): it agrees, contradicts, "
+    "or includes 0 and is undecided.",
+    f"Nothing is judged from fewer than {FEWEST_TRIALS} trials of each method, or from runs of another size than the "
+    "claim is about: such claims are “not judged”. A “remark” is a statement of the paper that measurements cannot "
+    "confirm or refute.",
+    f"Claims about figures are judged in the range that these show, up to {MAX_MARGINALS:,} marginal evaluations, "
+    "n·d for n orderings of d players. Further columns show the same comparison as far as the authors' code goes, "
+    "which counts n(d + 1)/2, and beyond; they do not count for the verdict.",
+    "A ratio is pooled over all numbers of orderings n in the range (a geometric mean), then averaged over "
+    "experiments. An experiment is a model, the rows to explain and a background; the interval (Student's t over "
+    "experiments, on the logarithmic scale) covers the choice of all three, and the trials.",
+)
+"""The rules in words, with the numbers that the code uses."""
