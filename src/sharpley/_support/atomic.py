@@ -55,3 +55,14 @@ def replace_text(path: Path, text: str) -> None:
     """Replace a file by a text, as UTF-8."""
     with replacing(path) as stream:
         stream.write(text.encode())
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush the names of the files in a folder to disk, so that a rename survives a power failure."""
+    if os.name == "nt":  # folders cannot be opened there
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

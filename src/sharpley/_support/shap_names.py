@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 OF_EXPLAINER = {
     "shap_values": "explainer.estimate(X).values, or sharpley.adapters.shap.PermutationExplainer, which has it",
     "expected_value": "explainer.estimate(X).base_values, or sharpley.adapters.shap.PermutationExplainer, which has it",
     "masker": "explainer.background",
     "data": "explainer.background.rows",
+}
+OF_CONSTRUCTOR = {
+    "seed": "rng=0",
+    "masker": "background rows as the second argument, or sharpley.adapters.shap.PermutationExplainer, which has it",
+    "data": "background rows as the second argument",
+    "algorithm": "method=, for which 'auto' is the default",
+}
+OF_CALL = {
+    "nsamples": "max_evals=",
+    "npermutations": "max_evals=",
+    "silent": "progress=False",
+    "error_bounds": "no argument: error_std, lower_bounds and upper_bounds are always there",
+    "main_effects": "sharpley.adapters.shap.PermutationExplainer, which has it",
+    "outputs": "output= of the explainer",
+    "link": "link= of the explainer",
+    "batch_size": "batch_size= of the explainer",
+    "n_jobs": "n_jobs= of the explainer",
 }
 OF_PACKAGE = {
     "plots": "shap.plots, which draws the explanations of sharpley.Explainer, or sharpley.plotting.intervals",
@@ -25,3 +48,19 @@ OF_PACKAGE = {
 def hint(name: str, known: dict[str, str]) -> str:
     """Return what to write instead of a name, for the end of a message; nothing if there is nothing to say."""
     return f"; use {known[name]}" if name in known else ""
+
+
+def with_hints(known: dict[str, str]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return a decorator: the error about an argument that only shap's function has says what to write instead."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs:
+                if name in known:
+                    raise TypeError(f"{function.__qualname__}() has no argument {name!r}{hint(name, known)}")
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate

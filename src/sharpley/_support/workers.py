@@ -7,29 +7,59 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
+
+from sharpley._support.sharing import Handle, handle_for
 
 SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def in_workers(
-    function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], n_jobs: int | None, *, ordered: bool = True
+    function: Callable[..., Any],
+    arguments: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    *,
+    shared: tuple[Any, ...] = (),
+    ordered: bool = True,
 ) -> Iterator[Any]:
     """Yield what a function returns for each tuple of arguments, computed by ``n_jobs`` parallel workers.
 
-    Results are in the order of the arguments or, if that does not matter, in the order in which they are finished.
+    Results are in the order of the arguments or, if that does not matter, in the order in which they are finished. The
+    arguments that are ``shared`` come first in every call, and are sent once to each worker.
     """
     from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
 
-    tasks = (delayed(_call)(os.getpid(), function, each) for each in arguments)
-    yield from Parallel(n_jobs=n_jobs, return_as="generator" if ordered else "generator_unordered")(tasks)
+    backend = get_active_backend()[0]
+    one_by_one = "generator" if ordered else "generator_unordered"
+    return_as = one_by_one if backend.supports_return_generator else "list"  # Ray returns all results at the end
+    with handle_for(shared, type(backend).__name__) as handle:
+        tasks = (delayed(_call)(os.getpid(), function, handle, each) for each in arguments)
+        with _watching():
+            parallel = Parallel(n_jobs=n_jobs, return_as=return_as)
+        yield from parallel(tasks)
 
 
-def _call(caller: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _watching() -> AbstractContextManager[Any]:
+    """Return a context in which the processes of loky, joblib's default, watch this one from their start.
+
+    Those of other backends do so from their first task on.
+    """
+    from joblib import parallel_config
+    from joblib.parallel import get_active_backend
+
+    backend, n_jobs = get_active_backend()
+    if type(backend).__name__ != "LokyBackend" or backend.backend_kwargs:
+        return nullcontext()
+    return parallel_config("loky", n_jobs=n_jobs, initializer=_end_with, initargs=(os.getpid(),))
+
+
+def _call(caller: int, function: Callable[..., Any], handle: Handle, arguments: tuple[Any, ...]) -> Any:
     """Call a function in a worker, which ends when the process that called it does."""
     _end_with(caller)
-    return function(*arguments)
+    return function(*handle.get(), *arguments)
 
 
 @cache

@@ -1,0 +1,90 @@
+"""What all tasks need, sent once to every worker instead of with every task.
+
+How that is done depends on joblib's backend: processes of this machine read a file, Dask scatters what is a large
+argument of a task, Ray has a store of objects. With any other backend, it goes with the tasks.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+LARGE = 2**30  # bytes; joblib scatters what seems to be larger than a kilobyte
+
+
+class Handle(Protocol):
+    """Refers to a value; it can be sent with every task."""
+
+    def get(self) -> Any:
+        """Return the value, in the worker."""
+
+
+class InTask:
+    """A value that is sent as it is, or scattered by Dask, for which it has to be large."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def get(self) -> Any:
+        """Return the value."""
+        return self._value
+
+    def __sizeof__(self) -> int:
+        return LARGE
+
+
+@dataclass(frozen=True)
+class InFile:
+    """A value in a file, which only this user can read."""
+
+    path: str
+
+    def get(self) -> Any:
+        """Return the value, read once in a process."""
+        return _read(self.path)
+
+
+@dataclass(frozen=True)
+class InStore:
+    """A value in the store of objects of Ray."""
+
+    reference: Any
+
+    def get(self) -> Any:
+        """Return the value, taken from the store once in a process."""
+        return _fetch(self.reference)
+
+
+@contextmanager
+def handle_for(value: tuple[Any, ...], backend: str) -> Iterator[Handle]:
+    """Yield a handle to values for the tasks of a backend of joblib, named by its class."""
+    if not value:
+        yield InTask(value)
+    elif backend == "RayBackend":
+        yield InStore(import_module("ray").put(value))
+    elif backend in ("LokyBackend", "MultiprocessingBackend"):
+        import cloudpickle
+
+        with tempfile.TemporaryDirectory(prefix="sharpley-") as folder:
+            path = Path(folder) / "shared.pickle"
+            path.write_bytes(cloudpickle.dumps(value))
+            yield InFile(str(path))
+    else:
+        yield InTask(value)
+
+
+@lru_cache(maxsize=2)
+def _read(path: str) -> Any:
+    return pickle.loads(Path(path).read_bytes())
+
+
+@lru_cache(maxsize=2)
+def _fetch(reference: Any) -> Any:
+    return import_module("ray").get(reference)

@@ -1,0 +1,161 @@
+"""The journal of a run: what was asked for, and which parts are finished.
+
+It is a file of one JSON object a line. The first line is the plan, each further one a part whose file is complete.
+Lines are appended and flushed to disk, so that a process that is killed leaves at most one unfinished line at the end,
+which is ignored. The file is locked while a run goes on; the lock belongs to the process and ends with it, however it
+ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from sharpley._support.atomic import FULL, UNFINISHED_SUFFIX, sync_folder
+from sharpley.batch.parts import Part
+from sharpley.presentation.row_table import PATTERN
+
+NAME = "_journal.jsonl"  # tools that read folders of Parquet files ignore names that start with an underscore
+
+
+class Journal:
+    """The journal in a folder, locked for this process until it is closed.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder.
+    plan : dict or None
+        What was asked for; None for a new run.
+    finished : dict of int to dict
+        What is known of each finished part, by its number.
+    """
+
+    def __init__(self, folder: Path, *, restart: bool = False) -> None:
+        self.folder = folder
+        self.plan: dict[str, Any] | None = None
+        self.finished: dict[int, dict[str, Any]] = {}
+        self._stream = _open_locked(folder)
+        try:
+            if restart:
+                self._clear()
+            self._read()
+            for path in folder.glob(f".*{UNFINISHED_SUFFIX}"):  # of a process that was killed
+                path.unlink()
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.plan is None:  # nothing was begun, so nothing is left behind
+            with suppress(OSError):
+                (self.folder / NAME).unlink()
+                self.folder.rmdir()
+        self._stream.close()
+
+    def begin(self, plan: Mapping[str, Any]) -> None:
+        """Write the plan of a new run."""
+        strange = sorted(path.name for path in self.folder.glob(PATTERN))
+        if strange:
+            raise ValueError(
+                f"{self.folder} has files of another origin, such as {strange[0]}; choose another folder for --out"
+            )
+        self.plan = json.loads(json.dumps(plan))
+        self._append({"plan": self.plan})
+
+    def finish(self, part: Part, facts: Mapping[str, Any]) -> None:
+        """Name a part whose file is complete."""
+        sync_folder(self.folder)
+        self.finished[part.number] = dict(facts)
+        self._append({"part": part.number, **facts})
+
+    def path_of(self, part: Part) -> Path:
+        """Return where the file of a part is."""
+        return self.folder / part.file
+
+    def is_finished(self, part: Part) -> bool:
+        """Return whether a part is named, and its file is there as it was written."""
+        facts, path = self.finished.get(part.number), self.path_of(part)
+        return facts is not None and path.is_file() and path.stat().st_size == facts["bytes"]
+
+    def _clear(self) -> None:
+        """Forget what is written, and remove the files of parts."""
+        self._stream.truncate(0)
+        os.fsync(self._stream.fileno())
+        for path in self.folder.glob("part-*.parquet"):
+            path.unlink()
+
+    def _read(self) -> None:
+        self._stream.seek(0)
+        content = self._stream.read()
+        complete = content[: content.rfind(b"\n") + 1]
+        if len(complete) < len(content):  # a line that was not finished
+            self._stream.truncate(len(complete))
+        for number, line in enumerate(complete.splitlines(), start=1):
+            try:
+                entry = json.loads(line)
+                if number == 1:
+                    self.plan = entry["plan"]
+                else:
+                    self.finished[int(entry.pop("part"))] = entry
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ValueError(f"line {number} of {self.folder / NAME} is damaged; --restart begins anew") from error
+
+    def _append(self, entry: Mapping[str, Any]) -> None:
+        try:
+            self._stream.write(json.dumps(entry, sort_keys=True).encode() + b"\n")
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            named = error.errno in FULL
+            raise OSError(error.errno, error.strerror, str(self.folder / NAME)) if named else error from error
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return in words how two plans differ."""
+    names = [
+        name for name in (*now, *(name for name in before if name not in now)) if before.get(name) != now.get(name)
+    ]
+    return [f"{name} was {_short(before.get(name))}, now {_short(now.get(name))}" for name in names]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    is_digest = isinstance(value, str) and len(value) == 64
+    return f"{value[:12]}…" if is_digest else text
+
+
+def _open_locked(folder: Path) -> BinaryIO:
+    """Open the journal in a folder, which is made if there is none, and lock it for this process."""
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        stream = (folder / NAME).open("a+b")
+        _lock(stream, folder)
+        with suppress(FileNotFoundError):  # another run may have removed the file just before it released the lock
+            if os.path.samestat(os.fstat(stream.fileno()), (folder / NAME).stat()):
+                return stream
+        stream.close()
+
+
+def _lock(stream: BinaryIO, folder: Path) -> None:
+    """Lock a file for this process; an error says that another run has it."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            stream.seek(0)
+            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError) as error:
+        stream.close()
+        raise ValueError(f"another run is writing to {folder}; wait for it, or choose another folder") from error

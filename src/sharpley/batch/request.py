@@ -1,0 +1,72 @@
+"""What is to be explained: the files, checked as far as their names, beginnings and ends tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sharpley.batch import models, tables
+from sharpley.batch.frames import background_frame, frame_of
+from sharpley.batch.recipe import Options, Recipe
+
+
+@dataclass(frozen=True)
+class Request:
+    """A model, data and background in files, and the settings of the explanation."""
+
+    model: models.ModelSource
+    data: tables.Table
+    background: tables.Table
+    id_column: str | None
+    options: Options
+
+    @cached_property
+    def features(self) -> list[str]:
+        """Columns that are explained: those that the model names, or all of the background but the ids of rows."""
+        present = [name for name in self.background.feature_names if name != self.id_column]
+        named = models.feature_names(self.model.load()) or present
+        chosen = named if set(named) <= set(present) else present
+        missing = [name for name in chosen if name not in self.data.schema.names]
+        if missing:
+            raise ValueError(f"the data have no columns {missing}, which the background has")
+        return chosen
+
+    def recipe(self, key: str) -> Recipe:
+        """Return what is needed to explain rows, with a key that identifies it."""
+        background = background_frame(self.background, self.features, self.options.seed)
+        return Recipe(self.model, background, self.options, key)
+
+    def tables(self, ranges: Sequence[tuple[int, int]]) -> Iterator[Any]:
+        """Yield the rows in ascending ranges as tables of pyarrow, with the column of ids."""
+        names = list(self.features)
+        if self.id_column is not None and self.id_column not in names:
+            names.append(self.id_column)
+        return self.data.ranges(ranges, names)
+
+    def frame(self, start: int, stop: int, background: Any) -> Any:
+        """Return some rows as a frame like the background."""
+        return frame_of(next(self.tables([(start, stop)])), background, start)
+
+
+def make_request(
+    model: str,
+    data: str,
+    background: str,
+    *,
+    options: Options | None,
+    id_column: str | None,
+    trust_pickle: bool,
+    trusted_types: Sequence[str],
+) -> Request:
+    """Find the files, and check what can be checked without reading them as a whole."""
+    source = models.find(model, trust_pickle=trust_pickle, trusted_types=trusted_types)
+    source.check()
+    of_background = tables.find(background, "background")
+    of_data = tables.find(data, "data", of_background.schema)
+    if id_column is not None and id_column not in of_data.schema.names:
+        raise ValueError(f"the data have no column {id_column!r} for the ids of rows; they have {of_data.schema.names}")
+    if of_data.n_rows == 0:
+        raise ValueError(f"{of_data.paths[0]} has no rows")
+    return Request(source, of_data, of_background, id_column, options or Options())
