@@ -6,6 +6,7 @@
   later evaluation is looked up. ``mlp-breast_cancer`` (d = 30) has values of a long run, with their
   standard errors, and 20 background rows.
 - ``airport``, ``voting``, ``unanimity``: closed forms; one game, not ten rows.
+- ``shapiq-…``: shapiq's own games, whose values are all looked up (``shapiq_games``); one game each.
 
 Players that cannot matter in a row (their value is that of all background rows) are left out for everyone.
 shap's explainers find them, shapiq's do not, and it is not what is compared here.
@@ -20,13 +21,23 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpley import Games
-from sharpley._support.typing import Floats
+from sharpley._support.typing import Coalitions, Floats
 from sharpley.games import Airport, CallableGame, TreeGame, UnanimitySum, WeightedVoting
-from sharpley_experiments.common.constants import SEED
+from sharpley_experiments.bench import shapiq_games
+from sharpley_experiments.bench.shapiq_games import SHAPIQ_GAMES
+from sharpley_experiments.common.constants import PLAYERS, SEED
 from sharpley_experiments.common.datasets import Dataset, load
-from sharpley_experiments.common.lookup import MAX_PLAYERS_IN_TABLE, digest, network_games, write_arrays
+from sharpley_experiments.common.lookup import (
+    MAX_PLAYERS_IN_TABLE,
+    TableGames,
+    all_values,
+    digest,
+    network_games,
+    write_arrays,
+)
 from sharpley_experiments.common.models import make_task, train_mlp, train_xgboost
 from sharpley_experiments.common.quiet import estimated
+from sharpley_experiments.common.versions import installed_version
 
 TREES = ("cal_housing", "make_regression", "bank", "breast_cancer", "adult", "year")
 NETWORKS = ("cal_housing", "bank", "breast_cancer")
@@ -35,6 +46,7 @@ GAMES: tuple[str, ...] = (
     *(f"xgboost-{name}" for name in TREES),
     *(f"mlp-{name}" for name in NETWORKS),
     *CLOSED_FORMS,
+    *SHAPIQ_GAMES,
 )
 CLOSED_FORM_PLAYERS = 30
 REFERENCE_EVALS = 60_002
@@ -52,11 +64,20 @@ class BenchGame(NamedTuple):
     """Mean squared standard error of ``exact``; 0 if they are."""
 
 
+def players_of(name: str) -> int:
+    """Number of players of a game."""
+    if name in SHAPIQ_GAMES:
+        return shapiq_games.players_of(name)
+    return CLOSED_FORM_PLAYERS if name in CLOSED_FORMS else PLAYERS[name.partition("-")[2]]
+
+
 @lru_cache(maxsize=2)  # cells come sorted by game: a worker makes each once
 def bench_game(name: str, data: str | None, folder: str) -> BenchGame:
     """Make a game; what takes long is kept in the folder."""
     if name in CLOSED_FORMS:
         return _closed_form(name)
+    if name in SHAPIQ_GAMES:
+        return _looked_up(name, Path(folder))
     kind, _, dataset_name = name.partition("-")
     dataset = load(dataset_name, None if data is None else Path(data))
     if kind == "xgboost":
@@ -80,6 +101,19 @@ def _network(name: str, dataset: Dataset, folder: Path) -> BenchGame:
         write_arrays(kept, exact=found.values, variance=variance)
     with np.load(kept) as arrays:
         return BenchGame(name, games, arrays["exact"], float(arrays["variance"]))
+
+
+def _looked_up(name: str, folder: Path) -> BenchGame:
+    """One of shapiq's games; its values depend on the versions of the libraries that make it."""
+    libraries = "-".join(installed_version(library) for library in ("shapiq", "scikit-learn"))
+    kept = folder / f"{name}-{libraries}.npz"
+    d = players_of(name)
+
+    def values(coalitions: Coalitions) -> Floats:
+        return shapiq_games.value_function(name)(coalitions)  # not made where values are kept
+
+    games = TableGames(all_values(CallableGame(values, d), kept))
+    return BenchGame(name, games, estimated(games, "exact", 2**d, 0).values, 0.0)
 
 
 def _closed_form(name: str) -> BenchGame:

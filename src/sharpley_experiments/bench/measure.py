@@ -14,7 +14,7 @@ from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.store import coalition_keys
 from sharpley.games.base import Evaluate
 from sharpley_experiments.bench.games import BenchGame, bench_game
-from sharpley_experiments.bench.peers import Peer, available_peers
+from sharpley_experiments.bench.peers import Peer, TooFewEvaluationsError, available_peers
 from sharpley_experiments.common.quiet import estimated
 
 OURS: tuple[str, ...] = tuple(name for name in METHODS if name not in ("auto", "exact"))
@@ -23,7 +23,10 @@ OURS: tuple[str, ...] = tuple(name for name in METHODS if name not in ("auto", "
 def measure(
     *, game: str, method: str, multiple: int, seed: int, data: str | None, folder: str, version: str = ""
 ) -> list[dict[str, Any]]:
-    """Run a method with ``multiple`` · d + 2 evaluations on every row; no rows if it needs more than that."""
+    """Run a method with ``multiple`` · d + 2 evaluations on every row; no rows if it needs more than that.
+
+    A method that evaluates more than that is an error of the benchmark.
+    """
     chosen = bench_game(game, data, folder)
     timed = Timed(chosen.games)
     budget = multiple * timed.d + 2
@@ -31,8 +34,13 @@ def measure(
         return []
     start = time.perf_counter()
     estimate = _ours if method in OURS else _peers
-    values = estimate(timed, method, budget, seed)
+    try:
+        values = estimate(timed, method, budget, seed)
+    except TooFewEvaluationsError:
+        return []
     seconds = time.perf_counter() - start
+    if timed.evaluations > budget * len(chosen.exact):
+        raise RuntimeError(f"{method} evaluated {timed.evaluations} coalitions of {game}, more than {budget} a row")
     return [_row(chosen, timed, values, seconds)]
 
 

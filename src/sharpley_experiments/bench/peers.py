@@ -2,15 +2,16 @@
 
 Each estimator gets the number of distinct coalitions that it may evaluate, v(∅) and v(N) included, and its best
 documented options: pairs (a coalition and its complement) where they help, interactions of order three for PolySHAP
-with up to 30 players, and no regularisation.
+with up to 30 players, no regularisation, and a correction of ProxySHAP by the residuals of its model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from math import comb
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -41,16 +42,49 @@ def _shap_kernel(game: PlainFunction, d: int, budget: int, seed: int) -> Floats:
     return np.asarray(explainer.shap_values(np.ones((1, d)), nsamples=budget - 2, l1_reg=False, silent=True)[0])
 
 
-def _shapiq(name: str, *arguments: Any, **options: Any) -> Peer:
+class Shapiq(NamedTuple):
+    """One of shapiq's estimators: its options, and a library that it cannot do without."""
+
+    options: Callable[[int], dict[str, Any]]
+    """Options for a number of players."""
+    library: str = "shapiq"
+
+
+def _shapiq(name: str) -> Peer:
     def estimate(game: PlainFunction, d: int, budget: int, seed: int) -> Floats:
         import shapiq.approximator
 
-        order = {"max_order": _order(d)} if name == "PolySHAP" else {}
-        approximator = getattr(shapiq.approximator, name)(d, *arguments, random_state=seed, **options, **order)
-        found = approximator.approximate(budget, lambda coalitions: game(np.asarray(coalitions, dtype=bool)))
-        return np.asarray(found.get_n_order_values(1), dtype=np.float64)
+        np.random.seed(seed)  # noqa: NPY002 (SPEX uses numpy's global state)
+        approximator = getattr(shapiq.approximator, name)(n=d, random_state=seed, **SHAPIQ[name].options(d))
+        with _too_few() if name == "SPEX" else nullcontext():
+            found = approximator.approximate(budget, lambda coalitions: game(np.asarray(coalitions, dtype=bool)))
+        return _shapley_values(found, d)
 
     return estimate
+
+
+def _shapley_values(found: Any, d: int) -> Floats:
+    """Values of order one; those that a sparse estimator does not mention are 0."""
+    values = np.zeros(d)
+    for players, position in found.interaction_lookup.items():
+        if len(players) == 1:
+            values[players[0]] = found.values[position]
+    return values
+
+
+@contextmanager
+def _too_few() -> Iterator[None]:
+    """SPEX evaluates before anything else that its budget is too small, which depends on many things."""
+    try:
+        yield
+    except ValueError as error:
+        if "nsufficient budget" not in str(error):
+            raise
+        raise TooFewEvaluationsError(str(error)) from error
+
+
+class TooFewEvaluationsError(ValueError):
+    """A peer cannot estimate anything from so few evaluations."""
 
 
 def _order(d: int) -> int:
@@ -59,13 +93,18 @@ def _order(d: int) -> int:
 
 
 SHAPIQ = {
-    "KernelSHAP": ((), {"pairing_trick": True}),
-    "LeverageSHAP": ((), {}),
-    "OddSHAP": ((), {}),
-    "PolySHAP": ((), {"pairing_trick": True}),
-    "RegressionMSR": (("SV",), {}),
-    "SVARM": ((), {}),
+    "KernelSHAP": Shapiq(lambda d: {"pairing_trick": True}),
+    "LeverageSHAP": Shapiq(lambda d: {}),
+    "OddSHAP": Shapiq(lambda d: {}, "lightgbm"),
+    "PolySHAP": Shapiq(lambda d: {"pairing_trick": True, "max_order": _order(d)}),
+    "RegressionMSR": Shapiq(lambda d: {"index": "SV"}),
+    "SVARM": Shapiq(lambda d: {}),
+    "kADDSHAP": Shapiq(lambda d: {"pairing_trick": True}),
+    "ProxySHAP": Shapiq(lambda d: {"index": "SV", "max_order": 1, "adjustment": True}, "xgboost"),
+    "SPEX": Shapiq(lambda d: {"index": "SV", "max_order": 1}, "sparse_transform"),
+    "ShaplEIG": Shapiq(lambda d: {"show_progress": False}, "botorch"),
 }
+"""In the order of tables, which is also that of their colours."""
 
 
 def available_peers() -> dict[str, Peer]:
@@ -75,9 +114,10 @@ def available_peers() -> dict[str, Peer]:
         return peers
     import shapiq.approximator
 
-    provided = {name: options for name, options in SHAPIQ.items() if hasattr(shapiq.approximator, name)}
     return peers | {
-        f"shapiq {name}": _shapiq(name, *arguments, **options) for name, (arguments, options) in provided.items()
+        f"shapiq {name}": _shapiq(name)
+        for name, peer in SHAPIQ.items()
+        if hasattr(shapiq.approximator, name) and find_spec(peer.library) is not None
     }
 
 

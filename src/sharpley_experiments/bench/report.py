@@ -6,9 +6,12 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sharpley import METHODS
 from sharpley._support.atomic import replace_text
 from sharpley_experiments.bench.measure import OURS
+from sharpley_experiments.bench.shapiq_games import SHAPIQ_GAMES
 from sharpley_experiments.common.panels import draw_line, draw_panels, log_log
 
 if TYPE_CHECKING:
@@ -18,27 +21,39 @@ if TYPE_CHECKING:
 
 HEADLINE_METHOD = "gp"
 DRAWN_METHODS = ("gp", "gp-unbiased", "regression", "antithetic")
-PEER_COLOURS = ("#332288", "#88CCEE", "#AA4499", "#DDCC77", "#117733", "#CC6677", "#661100", "#BBBBBB")
+PEER_COLOURS = (
+    *("#332288", "#88CCEE", "#AA4499", "#DDCC77", "#117733", "#CC6677"),
+    *("#661100", "#BBBBBB", "#EE8866", "#999933", "#882255", "#6699CC"),
+)
 """Colours that none of our methods has."""
 AIMED_FACTORS = {10: 2.0, 50: 4.0}
 """Aims for the error of the best peer divided by ours, by budget in multiples of d."""
+LEAST_SHORTFALL = 0.1
+"""The share by which a method must be better than ours to be listed; bold if the interval agrees that it is better."""
 MAX_REFERENCE_SHARE = 0.25
 """Largest share of our error that the error of the reference may be; the table points out where it is larger."""
 
 
 def write(lines: DataFrame, out: Path, note: str) -> list[Path]:
-    """Write the lines as CSV, the tables as Markdown and the figure; return the paths."""
+    """Write lines as CSV, tables as Markdown and figures; return the paths. shapiq's games have files of their own."""
     out.mkdir(parents=True, exist_ok=True)
-    table, page, picture = out / "bench.csv", out / "bench.md", out / "bench.png"
-    lines.to_csv(table, index=False, float_format="%.4g", lineterminator="\n")
-    replace_text(page, markdown(lines, note))
-    draw(lines, "sharpley bench").savefig(picture, dpi=110)  # the Markdown page has the versions
-    return [table, page, picture]
+    of_shapiq = lines["game"].isin(SHAPIQ_GAMES)
+    paths = []
+    for name, mine in (("bench", lines[~of_shapiq]), ("bench_shapiq", lines[of_shapiq])):
+        if mine.empty:
+            continue
+        table, page, picture = (out / f"{name}.{ending}" for ending in ("csv", "md", "png"))
+        mine.to_csv(table, index=False, float_format="%.4g", lineterminator="\n")
+        replace_text(page, markdown(mine, note))
+        draw(mine, "sharpley bench").savefig(picture, dpi=110)  # the Markdown page has the versions
+        paths += [table, page, picture]
+    return paths
 
 
 def markdown(lines: DataFrame, note: str) -> str:
     """Return all tables as Markdown."""
     parts = [f"{note}\n", "### Compared with the best peer\n", headline_table(lines)]
+    parts += [f"### Where another method is better than {HEADLINE_METHOD}\n", shortfall_table(lines)]
     for multiple in sorted(lines["multiple"].unique()):
         parts += [f"### {multiple} d evaluations\n", error_table(lines[lines["multiple"] == multiple])]
     parts += ["### Seconds per row, without the time of the game\n", seconds_table(lines)]
@@ -69,6 +84,33 @@ def headline_table(lines: DataFrame) -> str:
             f"| {mine['error']:.1e} | {shown} |"
         )
     return "\n".join(text) + "\n"
+
+
+def shortfall_table(lines: DataFrame) -> str:
+    """All methods whose error is below that of gp by more than a tenth, the best of a cell first, with intervals."""
+    text = [
+        f"| game | evaluations | {HEADLINE_METHOD} | method | its error divided by that of {HEADLINE_METHOD} |",
+        "|---|--:|--:|---|--:|",
+    ]
+    for (game, d, multiple), group in lines.groupby(["game", "d", "multiple"], sort=False):
+        ours = group[group["method"] == HEADLINE_METHOD]
+        if ours.empty:
+            continue
+        mine = ours.iloc[0]
+        better = group[group["error"] < (1.0 - LEAST_SHORTFALL) * mine["error"]].sort_values("error")
+        for _, other in better.iterrows():
+            ratio, half = other["error"] / mine["error"], np.hypot(_half_width(mine), _half_width(other))
+            shown = f"{ratio:.2f} ({ratio * np.exp(-half):.2f} to {ratio * np.exp(half):.2f})"
+            shown = f"**{shown}**" if ratio * np.exp(half) < 1.0 else shown
+            text.append(
+                f"| {game} | {int(multiple) * int(d) + 2} | {mine['error']:.1e} | {other['method']} | {shown} |"
+            )
+    return "\n".join(text) + "\n"
+
+
+def _half_width(line: Any) -> float:
+    """Half the width of a line's interval, on the logarithmic scale."""
+    return float(np.log(line["high"] / line["low"]) / 2.0) if line["low"] > 0 else 0.0
 
 
 def error_table(lines: DataFrame) -> str:

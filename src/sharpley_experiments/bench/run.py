@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sharpley._support.checks import check_choice
-from sharpley_experiments.bench.games import CLOSED_FORM_PLAYERS, CLOSED_FORMS, GAMES
+from sharpley_experiments.bench.games import CLOSED_FORMS, GAMES, players_of
 from sharpley_experiments.bench.measure import OURS, measure
 from sharpley_experiments.bench.peers import available_peers, version_of
+from sharpley_experiments.bench.shapiq_games import SHAPIQ_GAMES
 from sharpley_experiments.common.cells import Cell, Rows, run_cells, stored_cells
-from sharpley_experiments.common.constants import MANY_PLAYERS, PLAYERS
+from sharpley_experiments.common.constants import MANY_PLAYERS
 from sharpley_experiments.common.datasets import number_of_rows
 from sharpley_experiments.common.intervals import mean_interval
 from sharpley_experiments.common.versions import with_version
@@ -27,12 +30,11 @@ FEW_SEEDS = 3
 SLOW_METHODS = ("shapiq PolySHAP", "shapiq SVARM", "stratified")
 SLOW_MULTIPLES = (5, 10, 20)
 SLOW_PLAYERS = 30
+# Seconds for a small game: two seeds. ShaplEIG needs a minute for 100 evaluations of ten players, so it gets no more.
+SLOWEST_METHODS, SLOWEST_SEEDS = ("shapiq ShaplEIG", "shapiq SPEX"), 2
+SHAPLEIG_MULTIPLES, SHAPLEIG_PLAYERS = (5, 10), 12
+SHAPIQ_MULTIPLES, SHAPIQ_SEEDS = (5, 10, 20, 50), 5
 QUICK_GAMES = ("xgboost-make_regression", "airport")
-
-
-def players_of(game: str) -> int:
-    """Number of players of a game."""
-    return CLOSED_FORM_PLAYERS if game in CLOSED_FORMS else PLAYERS[game.partition("-")[2]]
 
 
 def run(
@@ -48,11 +50,9 @@ def run(
     import pandas as pd
 
     known = (*OURS, *available_peers())
-    for game in games or ():
-        check_choice("game", game, GAMES)
     for method in methods or ():
         check_choice("method", method, known)
-    wanted_games = games or (QUICK_GAMES if quick else GAMES)
+    wanted_games = matching_games(games) if games else QUICK_GAMES if quick else available_games()
     cells = [
         cell for game in wanted_games for method in methods or known for cell in _cells(game, method, data, quick=quick)
     ]
@@ -62,6 +62,19 @@ def run(
         raise ValueError("no budget of these games is large enough for these methods; choose others")
     versions = {(str(cell["game"]), str(cell["method"])): str(cell["version"]) for cell in cells}
     return summarised(pd.DataFrame(_whole_lines(folder, versions, known, quick=quick)))
+
+
+def available_games() -> tuple[str, ...]:
+    """Return all games that the installed libraries can make."""
+    return tuple(game for game in GAMES if game not in SHAPIQ_GAMES or find_spec("shapiq_games") is not None)
+
+
+def matching_games(patterns: Sequence[str]) -> list[str]:
+    """Return the games that any of the patterns names, such as "airport" or "shapiq-*"."""
+    for pattern in patterns:
+        if not any(fnmatchcase(game, pattern) for game in GAMES):
+            check_choice("game", pattern, GAMES)
+    return [game for game in GAMES if any(fnmatchcase(game, pattern) for pattern in patterns)]
 
 
 def _whole_lines(folder: Path, versions: dict[tuple[str, str], str], known: Sequence[str], *, quick: bool) -> Rows:
@@ -89,11 +102,9 @@ def _cells(game: str, method: str, data: Path | None, *, quick: bool) -> list[Ce
     d = players_of(game)
     version = version_of(method) + made_from(game, data)
     cells: list[Cell] = []
-    for multiple in MULTIPLES[:2] if quick else MULTIPLES:
+    for multiple in _multiples(game, d, method)[: 2 if quick else None]:
         if multiple * d + 2 >= 2**d:
             continue  # all coalitions fit: every method is exact, or should be
-        if d > MANY_PLAYERS and method in SLOW_METHODS and multiple not in SLOW_MULTIPLES:
-            continue
         cells += [
             {"game": game, "method": method, "multiple": multiple, "seed": seed, "version": version}
             for seed in range(2 if quick else _seeds(game, d, method, multiple))
@@ -101,16 +112,31 @@ def _cells(game: str, method: str, data: Path | None, *, quick: bool) -> list[Ce
     return cells
 
 
+def _multiples(game: str, d: int, method: str) -> tuple[int, ...]:
+    """Budgets of a method on a game, as multiples of the number of players."""
+    if method == "shapiq ShaplEIG":
+        return SHAPLEIG_MULTIPLES if d <= SHAPLEIG_PLAYERS else ()
+    if d > MANY_PLAYERS and method in SLOW_METHODS:
+        return SLOW_MULTIPLES
+    return SHAPIQ_MULTIPLES if game in SHAPIQ_GAMES else MULTIPLES
+
+
 def made_from(game: str, data: Path | None) -> str:
     """What a game depends on beside its name: the library that trains its model, and how many rows its data have."""
     if game in CLOSED_FORMS:
         return ""
+    if game in SHAPIQ_GAMES:
+        return f", {with_version('shapiq')}, {with_version('scikit-learn')}"
     kind, _, dataset = game.partition("-")
     library = "xgboost" if kind == "xgboost" else "scikit-learn"
     return f", {with_version(library)}, {number_of_rows(dataset, data)} rows"
 
 
 def _seeds(game: str, d: int, method: str, multiple: int) -> int:
+    if method in SLOWEST_METHODS:
+        return SLOWEST_SEEDS
+    if game in SHAPIQ_GAMES:
+        return SHAPIQ_SEEDS
     most = multiple == MULTIPLES[-1]
     if d > MANY_PLAYERS:
         return FEW_SEEDS if most or method in SLOW_METHODS else SEEDS

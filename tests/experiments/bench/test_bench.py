@@ -21,6 +21,7 @@ from sharpley_experiments.bench.games import CLOSED_FORM_PLAYERS, CLOSED_FORMS, 
 from sharpley_experiments.bench.measure import Timed, measure
 from sharpley_experiments.bench.peers import available_peers
 from sharpley_experiments.bench.run import MULTIPLES, _cells, players_of, summarised
+from sharpley_experiments.bench.shapiq_games import SHAPIQ_GAMES
 from sharpley_experiments.common.lookup import TableGames
 
 VOTES = WeightedVoting((4, 3, 2, 2, 1, 1), quota=7)
@@ -75,39 +76,83 @@ def test_peers_estimate_shapley_values(method):
     assert np.abs(many - truth).max() < (1e-9 if method == "shap Kernel" else 0.25)
 
 
+class Substitute:
+    """A substitute for shapiq, which needs a newer Python than the library."""
+
+    def __init__(self, monkeypatch, name, approximate):
+        self.made = {}
+        made = self.made
+
+        class Approximator:
+            def __init__(self, **options):
+                made.update(options)
+
+            def approximate(self, budget, game):
+                return approximate(budget, game)
+
+        shapiq, module = ModuleType("shapiq"), ModuleType("shapiq.approximator")
+        setattr(module, name, Approximator)
+        shapiq.approximator = module
+        monkeypatch.setitem(sys.modules, "shapiq", shapiq)
+        monkeypatch.setitem(sys.modules, "shapiq.approximator", module)
+        monkeypatch.setattr(peers, "find_spec", lambda library: object())
+
+
 @pytest.mark.parametrize(
-    ("name", "d", "arguments", "options"),
+    ("name", "d", "options"),
     [
-        ("KernelSHAP", 30, (), {"pairing_trick": True}),
-        ("PolySHAP", 30, (), {"pairing_trick": True, "max_order": 3}),
-        ("PolySHAP", 107, (), {"pairing_trick": True, "max_order": 2}),  # order 3 would have 200,000 terms
-        ("RegressionMSR", 30, ("SV",), {}),
-        ("SVARM", 30, (), {}),
+        ("KernelSHAP", 30, {"pairing_trick": True}),
+        ("PolySHAP", 30, {"pairing_trick": True, "max_order": 3}),
+        ("PolySHAP", 107, {"pairing_trick": True, "max_order": 2}),  # order 3 would have 200,000 terms
+        ("RegressionMSR", 30, {"index": "SV"}),
+        ("SVARM", 30, {}),
+        ("kADDSHAP", 30, {"pairing_trick": True}),
+        ("ProxySHAP", 30, {"index": "SV", "max_order": 1, "adjustment": True}),
+        ("SPEX", 30, {"index": "SV", "max_order": 1}),
+        ("ShaplEIG", 30, {"show_progress": False}),
     ],
 )
-def test_shapiqs_estimators_get_the_whole_budget_and_their_best_options(monkeypatch, name, d, arguments, options):
-    """With a substitute for shapiq, which needs a newer Python than the library."""
+def test_shapiqs_estimators_get_the_whole_budget_and_their_best_options(monkeypatch, name, d, options):
     seen = {}
 
-    class Approximator:
-        def __init__(self, n, *arguments, **options):
-            seen.update(made=(n, arguments, options))
+    def approximate(budget, game):
+        seen.update(budget=budget, values=game(np.array([[0, 1]], dtype=int)))
+        return SimpleNamespace(values=np.array([9.0, 5.0]), interaction_lookup={(): 0, (3,): 1})
 
-        def approximate(self, budget, game):
-            seen.update(budget=budget, values=game(np.array([[0, 1]], dtype=int)))
-            return SimpleNamespace(get_n_order_values=lambda order: np.full(d, order))
-
-    shapiq, module = ModuleType("shapiq"), ModuleType("shapiq.approximator")
-    setattr(module, name, Approximator)
-    shapiq.approximator = module
-    monkeypatch.setitem(sys.modules, "shapiq", shapiq)
-    monkeypatch.setitem(sys.modules, "shapiq.approximator", module)
-    monkeypatch.setattr(peers, "find_spec", lambda library: object())
+    shapiq = Substitute(monkeypatch, name, approximate)
     found = available_peers()
     assert set(found) == {"shap Permutation", "shap Kernel", f"shapiq {name}"}  # those that the installed version has
     values = found[f"shapiq {name}"](lambda coalitions: np.where(coalitions.dtype == bool, 1.0, 0.0), d, 302, 7)
-    np.testing.assert_array_equal(values, np.ones(d))
-    assert seen == {"made": (d, arguments, {"random_state": 7, **options}), "budget": 302, "values": 1.0}
+    np.testing.assert_array_equal(values, 5.0 * (np.arange(d) == 3))  # players that are not mentioned have value 0
+    assert shapiq.made == {"n": d, "random_state": 7, **options}
+    assert seen == {"budget": 302, "values": 1.0}
+
+
+def test_peers_whose_library_is_missing_are_not_there(monkeypatch):
+    Substitute(monkeypatch, "ShaplEIG", None)
+    monkeypatch.setattr(peers, "find_spec", lambda library: None if library == "botorch" else object())
+    assert set(available_peers()) == {"shap Permutation", "shap Kernel"}
+
+
+def test_a_peer_that_needs_more_evaluations_has_no_line(monkeypatch, tmp_path):
+    def approximate(budget, game):
+        raise ValueError("Insufficient budget to compute the transform." if budget < 200 else "something else")
+
+    Substitute(monkeypatch, "SPEX", approximate)
+    settings = {"game": "airport", "method": "shapiq SPEX", "seed": 0, "data": None, "folder": str(tmp_path)}
+    assert measure(multiple=5, **settings) == []
+    with pytest.raises(ValueError, match="something else"):
+        measure(multiple=10, **settings)
+
+
+def test_a_peer_that_exceeds_the_budget_is_an_error(monkeypatch, tmp_path):
+    def greedy(game, d, budget, seed):
+        game(np.random.default_rng(seed).random((3 * budget, d)) < 0.5)
+        return np.zeros(d)
+
+    monkeypatch.setattr(bench, "available_peers", lambda: {"greedy": greedy})
+    with pytest.raises(RuntimeError, match="greedy evaluated 456 coalitions of airport, more than 152 a row"):
+        measure(game="airport", method="greedy", multiple=5, seed=0, data=None, folder=str(tmp_path))
 
 
 def test_peers_see_only_players_that_matter():
@@ -159,6 +204,7 @@ def test_what_a_cell_depends_on(monkeypatch, without_data):
     monkeypatch.setattr(run, "with_version", lambda library: f"{library} 9.9")
     assert run.made_from("xgboost-year", None) == ", xgboost 9.9, 1000 rows"
     assert run.made_from("mlp-bank", None) == ", scikit-learn 9.9, 1000 rows"
+    assert run.made_from("shapiq-soum", None) == ", shapiq 9.9, scikit-learn 9.9"
 
 
 def test_which_cells_there_are(without_data):
@@ -172,6 +218,32 @@ def test_which_cells_there_are(without_data):
     assert len(slow) == 9
     assert len(_cells("xgboost-breast_cancer", "shapiq PolySHAP", None, quick=False)) == 43  # three seeds at 100 d
     assert len(_cells("voting", "shapiq PolySHAP", None, quick=False)) == 50
+    assert {c["multiple"] for c in everything if c["game"] == "shapiq-soum"} == {5, 10, 20, 50}
+    slowest = _cells("shapiq-soum", "shapiq ShaplEIG", None, quick=False)
+    assert [(c["multiple"], c["seed"]) for c in slowest] == [(5, 0), (5, 1), (10, 0), (10, 1)]
+    assert _cells("shapiq-soum-of-4", "shapiq ShaplEIG", None, quick=False) == []  # 15 players
+
+
+def test_games_are_chosen_by_patterns():
+    assert run.matching_games(["airport", "shapiq-*"]) == ["airport", *SHAPIQ_GAMES]
+    with pytest.raises(ValueError, match="airport"):
+        run.matching_games(["chess-*"])
+
+
+def test_games_of_libraries_that_are_missing_are_left_out(monkeypatch):
+    monkeypatch.setattr(run, "find_spec", lambda library: None)
+    assert set(GAMES) - set(run.available_games()) == set(SHAPIQ_GAMES)
+    monkeypatch.setattr(run, "find_spec", lambda library: object())
+    assert run.available_games() == GAMES
+
+
+def test_auto_chooses_gp_on_the_games_of_shapiq():
+    """The benchmark measures gp, and its page says that this is what "auto" does."""
+    for game in SHAPIQ_GAMES:
+        d = players_of(game)
+        for multiple in run.SHAPIQ_MULTIPLES:
+            found = estimate(TableGames(np.zeros((1, 2**d))), max_evals=multiple * d + 2, rng=0)
+            assert found.method == "gp"
 
 
 @pytest.fixture
@@ -194,6 +266,16 @@ def test_errors_are_relative_and_have_intervals(lines):
     assert line["seeds"] == 4
 
 
+def test_methods_that_are_better_are_listed(lines):
+    assert report.shortfall_table(lines).count("\n") == 2  # nothing but the head
+    worse = lines.assign(error=lines["error"].where(lines["method"] != "gp", 4e-4), low=lines["low"] * 0.5)
+    table = report.shortfall_table(worse)
+    assert table.count("| airport | 302 |") == 1
+    line = next(line for line in table.splitlines() if line.startswith("| airport | 302 |"))
+    assert "| shapiq SVARM | 0.72 (" in line  # 1.15 × 5e-4 / 2 against 4e-4
+    assert "shap Kernel" not in table
+
+
 def test_headline_names_the_best_peer_and_the_aim(lines):
     table = report.headline_table(lines)
     assert "shapiq SVARM" in table
@@ -209,7 +291,7 @@ def test_the_readme_agrees_with_the_measurements(results):
     text = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
     section = text.split("## How few evaluations")[1].split("\n## ")[0]
     rows = re.findall(r"^\| (XGBoost|network), (\w+) \| (\d+) \| (.*) \|$", section, re.MULTILINE)
-    assert len(rows) == len(GAMES) - len(CLOSED_FORMS)
+    assert len(rows) == len(GAMES) - len(CLOSED_FORMS) - len(SHAPIQ_GAMES)
     for kind, name, d, cells in rows:
         game = f"{'mlp' if kind == 'network' else 'xgboost'}-{name}"
         assert int(d) == players_of(game)
@@ -232,6 +314,11 @@ def test_tables_and_figure_are_written(lines, tmp_path):
     assert "**5.8e-05 ±" in page
     again = pd.read_csv(paths[0])
     assert report.headline_table(again).count("\n") == report.headline_table(lines).count("\n")
+    of_shapiq = lines.assign(game=lines["game"].replace("voting", "shapiq-soum"))
+    both = report.write(of_shapiq, tmp_path, "versions")
+    assert [path.name for path in both[3:]] == ["bench_shapiq.csv", "bench_shapiq.md", "bench_shapiq.png"]
+    assert set(pd.read_csv(both[0])["game"]) == {"airport"}
+    assert set(pd.read_csv(both[3])["game"]) == {"shapiq-soum"}
 
 
 def test_command(tmp_path):

@@ -4,6 +4,7 @@
 - ``kernel`` is the prior, and ``learning`` finds its hyperparameters.
 - ``posterior`` conditions the process on values, with the help of ``cholesky``, ``whitened`` and ``triples``;
   ``fitting`` does so for many games, which share the hyperparameters of a ``bank``.
-- ``estimator`` chooses pairs, with the help of ``active``, and estimates.
+- ``of_pairs`` chooses pairs, with the help of ``active``, and estimates.
+- ``unpaired`` does all of this for tiny budgets, without pairs; ``estimator`` chooses between the two.
 - ``control_variate`` is the unbiased form.
 """

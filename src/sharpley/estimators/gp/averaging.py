@@ -69,10 +69,19 @@ class Average(NamedTuple):
 
 def are_rough(odd: Floats, squared_errors: Floats) -> NDArray[np.bool_]:
     """Return whether games with odd values (n, g) and squared errors (c, g) at held-out pairs are rough, (g,)."""
-    scale = np.abs(odd).max(axis=0)
-    rounded = np.round(odd / np.where(scale > 0, scale, 1.0), DIGITS)
-    n_distinct = np.array([len(np.unique(column)) for column in rounded.T])
-    return (n_distinct < FEW_VALUES * len(odd)) | (_participation(squared_errors) < FEW_ERRORS * len(squared_errors))
+    return has_few_values(odd) | (participation(squared_errors) < FEW_ERRORS * len(squared_errors))
+
+
+def has_few_values(values: Floats) -> NDArray[np.bool_]:
+    """Return whether games with values (n, g) have few distinct ones, (g,)."""
+    return np.asarray(n_distinct(values) < FEW_VALUES * len(values))
+
+
+def n_distinct(values: Floats) -> NDArray[np.int64]:
+    """Return the number of distinct values of games (n, g), up to rounding, (g,)."""
+    scale = np.abs(values).max(axis=0)
+    rounded = np.round(values / np.where(scale > 0, scale, 1.0), DIGITS)
+    return np.array([len(np.unique(column)) for column in rounded.T])
 
 
 def degrees_of_freedom(squared_errors: Floats, n_pairs: int, most: int) -> Floats:
@@ -82,7 +91,7 @@ def degrees_of_freedom(squared_errors: Floats, n_pairs: int, most: int) -> Float
     share the sum, less is known of it, and of errors that were not seen: there are at least half as many degrees of
     freedom as errors, of all ``n_pairs`` pairs, that share the sum.
     """
-    participating = _participation(squared_errors) / len(squared_errors)
+    participating = participation(squared_errors) / len(squared_errors)
     share = np.minimum(3.0 * participating, 1.0)
     return np.clip(np.maximum(most * share**2, participating * n_pairs / 2.0), 1.0, most)
 
@@ -93,10 +102,10 @@ def least_share(held_out_errors: Floats) -> Floats:
     If few pairs show nearly all that there is to explain, as for a step that few coalitions exceed, then any process
     explains them, and nothing is known of those that were not seen.
     """
-    return np.exp(-_participation(held_out_errors) / EVENTS_TO_LEARN_FROM)
+    return np.exp(-participation(held_out_errors) / EVENTS_TO_LEARN_FROM)
 
 
-def _participation(squares: Floats) -> Floats:
+def participation(squares: Floats) -> Floats:
     """Return the number of entries that share the sum of each column, (Σx)² / Σx², (g,); all of them if it is 0."""
     sums = (squares**2).sum(axis=0)
     return np.where(sums > 0, squares.sum(axis=0) ** 2 / np.where(sums > 0, sums, 1.0), len(squares))

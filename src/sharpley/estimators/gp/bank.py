@@ -17,14 +17,16 @@ that are held out, with the best of the sets so far: games unlike the others get
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.settings import GPSettings
+
+AnyScales = TypeVar("AnyScales")
+"""Hyperparameters of any process."""
 
 
 class Suitability(NamedTuple):
@@ -36,10 +38,10 @@ class Suitability(NamedTuple):
     """Weighted mean squared error on held-out pairs, (g,)."""
 
 
-class Bank(NamedTuple):
+class Bank(NamedTuple, Generic[AnyScales]):
     """Sets of hyperparameters, and which of them each game takes."""
 
-    sets: list[Scales]
+    sets: list[AnyScales]
     """The sets."""
     best: NDArray[np.int64]
     """Position of the set with the largest evidence for each game, (g,)."""
@@ -47,10 +49,10 @@ class Bank(NamedTuple):
 
 def make_bank(
     n_games: int,
-    refit: Callable[[int], Scales],
-    judge: Callable[[Scales], Suitability],
+    refit: Callable[[int], AnyScales],
+    judge: Callable[[AnyScales], Suitability],
     settings: GPSettings,
-) -> Bank:
+) -> Bank[AnyScales]:
     """Learn a set from each of some games, and assign all games to sets.
 
     Parameters
@@ -63,7 +65,7 @@ def make_bank(
         Tells how well hyperparameters suit each of the games.
     settings : GPSettings
     """
-    sets: list[Scales] = []
+    sets: list[AnyScales] = []
     best = np.zeros(n_games, dtype=np.int64)
     evidence, errors = np.full(n_games, -np.inf), np.full(n_games, np.inf)
     waiting = np.ones(n_games, dtype=bool)

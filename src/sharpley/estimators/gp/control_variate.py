@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats, Orderings
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import Budget, Estimator
+from sharpley.estimators.base import Estimator
 from sharpley.estimators.gp.data import normalised
 from sharpley.estimators.gp.fitting import learn_from_pilots, posteriors
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings

@@ -1,63 +1,42 @@
-"""The estimator of method "gp": Bayesian quadrature over coalitions.
+"""The estimator of method "gp": which of its two forms a budget calls for.
 
-Pairs are chosen as a fixed mixture: all singletons, a share from class ⌊d/2⌋, and the rest spread evenly over sizes. In
-a run with a tolerance, from the second checkpoint on, half of the further pairs are chosen actively, given the
-hyperparameters learnt so far.
+Up to ``GPSettings.unpaired_evals_per_player`` evaluations for each player, coalitions are evaluated without their
+complements, and chosen by what they tell about the Shapley values (``unpaired``). With more, pairs (``of_pairs``) are
+more accurate on games with few distinct values, such as votes, and cost fewer calls of the model and less linear
+algebra. The rule depends on the numbers of players and evaluations alone.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sharpley._support.typing import RNG, Coalitions, Floats
+from sharpley._support.typing import RNG, Floats
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments
-from sharpley.coalitions.store import coalition_keys, unseen
-from sharpley.estimators.gp.active import candidates, most_informative
-from sharpley.estimators.gp.data import normalised
-from sharpley.estimators.gp.fitting import Pilot, estimate_games, learn_from_pilots
-from sharpley.estimators.gp.kernel import Scales
+from sharpley.coalitions.store import CoalitionStore
+from sharpley.estimators.base import Estimator
+from sharpley.estimators.gp import of_pairs, unpaired
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
-from sharpley.estimators.pairs.base import PairData, PairedEstimator, by_game, evaluations_of
-from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
-
-SPARE_PAIRS = 2  # pairs in excess of one per player, in the smallest sample
 
 
-class Learnt(NamedTuple):
-    """What was learnt from the values of a run."""
-
-    unit: PairData
-    """Normalised games at the pairs."""
-    magnitudes: Floats
-    """Root mean squares that the games were divided by, (g,)."""
-    pilot: Pilot
-    """The fit to the pilot games."""
+def least_budget(d: int, settings: GPSettings = DEFAULT_SETTINGS) -> int:
+    """Return the smallest budget of "gp" for games of d players: that of pairs if there are very many players."""
+    least = unpaired.least_budget(d)
+    return least if is_unpaired(d, least, settings) else of_pairs.least_budget(d)
 
 
-def fewest_pairs(d: int) -> int:
-    """Return the smallest number of pairs that gives an estimate with an error bar."""
-    return min(d + SPARE_PAIRS, int(pairs_per_class(d).sum()))
+def is_unpaired(d: int, budget: int, settings: GPSettings = DEFAULT_SETTINGS) -> bool:
+    """Return whether coalitions are evaluated without their complements in a run with this budget.
 
-
-def least_budget(d: int) -> int:
-    """Return the smallest budget of "gp" for games of d players."""
-    return evaluations_of(fewest_pairs(d), d)
-
-
-def mixture_quotas(d: int, n_pairs: int, settings: GPSettings = DEFAULT_SETTINGS) -> NDArray[np.int64]:
-    """Return the number of pairs of each class in the mixture of ``n_pairs``, (⌊d/2⌋,)."""
-    middle = settings.middle_share if d < settings.many_players else settings.middle_share_of_many
-    first = min(n_pairs, settings.most_pairs)
-    singletons = first >= settings.singleton_pairs_per_player * d
-    mixed = quotas(d, first, singletons=singletons, middle=middle)
-    return mixed if n_pairs == first else quotas(d, n_pairs, already=mixed)
+    They also are if the budget is too small for pairs, unless there are so many players that even the smallest sample
+    exceeds ``most_unpaired``.
+    """
+    limit = min(settings.unpaired_evals_per_player * d, settings.most_unpaired)
+    return budget <= limit or (unpaired.least_budget(d) <= limit and budget < of_pairs.least_budget(d))
 
 
 @final
-class GaussianProcessEstimator(PairedEstimator):
+class GaussianProcessEstimator(Estimator):
     """Bayesian quadrature over coalitions: accurate from few evaluations, at the cost of some linear algebra.
 
     Parameters
@@ -83,55 +62,39 @@ class GaussianProcessEstimator(PairedEstimator):
     def __init__(self, d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> None:
         super().__init__(d, rng=rng)
         self._settings = settings
-        self._n_requested = 0  # pairs of the mixture, whether used or skipped
+        self._form: Estimator | None = None
 
     @property
-    def _fewest_pairs(self) -> int:
-        return fewest_pairs(self.d)
+    def least_budget(self) -> int:
+        """One evaluation for each player and those of ∅ and N, or more if there are very many players."""
+        return least_budget(self.d, self._settings)
 
-    def _choose(self, wanted: int, learnt: Learnt | None) -> Coalitions:
-        """Choose from the mixture or, if ``learnt`` is given, half from it and half actively.
+    def first_checkpoint(self, most: int) -> int:
+        """Return the budget from which on the error bar of the form that ``most`` calls for is reliable enough."""
+        return self._for(most).first_checkpoint(most)
 
-        The process is conditioned on the first ``most_pairs`` pairs; those after these are chosen in a further call.
-        """
-        most = self._settings.most_pairs
-        is_conditioned = self._n_pairs < most
-        missing = (min(wanted, most) if is_conditioned else wanted) - self._n_pairs
-        if learnt is None or not is_conditioned:
-            return self._of_mixture(missing)
-        fixed = self._of_mixture(missing - missing // 2)
-        known = np.concatenate([*self._members, fixed])
-        return np.concatenate([fixed, self._informative(known, missing // 2, learnt.pilot.scales)])
+    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+        """Choose coalitions in the form that the budget of the whole run calls for."""
+        return self._for(budget.most).choose(store, budget, learnt)
 
-    def _informative(self, known: Coalitions, count: int, scales: Scales) -> Coalitions:
-        """Choose the most informative pairs, (count, d), given those that are known."""
-        pool = candidates(self.d, known, self._rng, self._settings.pool)
-        return np.asarray(pool[most_informative(known, pool, scales, count, self._settings)])
-
-    def _of_mixture(self, count: int) -> Coalitions:
-        """Return the next ``count`` pairs of the mixture; pairs that were chosen actively are skipped."""
-        known = {key for part in self._members for key in coalition_keys(part)}
-        parts: list[Coalitions] = []
-        while (missing := count - sum(map(len, parts))) > 0:
-            self._n_requested += missing
-            fresh = self._chooser.extend(mixture_quotas(self.d, self._n_requested, self._settings))
-            parts.append(fresh[unseen(fresh, known)][:missing])
-            if len(fresh) == 0 and self._n_requested > pairs_per_class(self.d).sum():
-                # A defect, since callers never ask for more pairs than there are.
-                raise RuntimeError(f"all pairs of {self.d} players have been chosen, but {missing} more were requested")
-        return np.concatenate(parts) if parts else np.empty((0, self.d), dtype=bool)
-
-    def learn(self, values: Floats) -> Learnt:
+    def learn(self, values: Floats) -> Any:
         """Learn the hyperparameters that the games of all rows share."""
-        unit, magnitudes = normalised(self._data(values))
-        pilot = learn_from_pilots(unit.pairs(slice(self._settings.most_pairs)), self._settings)
-        return Learnt(unit, magnitudes, pilot)
+        return self._chosen.learn(values)
 
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
         """Compute the posterior mean and variance of the Shapley values of all games."""
-        known = self.learn(values) if learnt is None else learnt
-        found = estimate_games(known.unit, known.pilot, self._settings)
-        phi = by_game(found.values * known.magnitudes, values)
-        variances = by_game(found.variances * known.magnitudes**2, values)
-        degrees_of_freedom = np.broadcast_to(found.degrees_of_freedom, found.values.shape)
-        return Moments(phi, variances, by_game(degrees_of_freedom, values))
+        return self._chosen.estimate(values, learnt)
+
+    def _for(self, most: int) -> Estimator:
+        """Return the form for a run with this budget; a run does not change its form."""
+        if self._form is None:
+            is_small = is_unpaired(self.d, most, self._settings)
+            form = unpaired.UnpairedProcess if is_small else of_pairs.ProcessOnPairs
+            self._form = form(self.d, settings=self._settings, rng=self._rng)
+        return self._form
+
+    @property
+    def _chosen(self) -> Estimator:
+        if self._form is None:
+            raise RuntimeError("choose coalitions first")  # a defect of the caller
+        return self._form

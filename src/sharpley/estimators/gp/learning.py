@@ -122,7 +122,7 @@ class _Problem:
             + scales.sizes * fixed.sizes
             + scales.linear_by_size * fixed.linear_by_size
         )
-        value, w = _likelihood(gram, scales.noise * noise, self._sample.odd)
+        value, w = likelihood(gram, scales.noise * noise, self._sample.odd)
         of_sinh = (w * sinh).sum()
         of_players = scales.players * (np.einsum("nj,nj->j", signs, (w * cosh) @ signs) - of_sinh)
         of_others = [
@@ -140,7 +140,7 @@ class _Problem:
         assert self._sample.even is not None
         signs, inverse_weights = self._sample.signs[:-1], self._sample.noise[:-1]
         sinh, cosh = sinh[:-1, :-1], cosh[:-1, :-1]
-        value, w = _likelihood(
+        value, w = likelihood(
             scale * cosh + self._settings.even_mean_variance, noise * inverse_weights, self._sample.even
         )
         of_cosh = (w * cosh).sum()
@@ -149,7 +149,7 @@ class _Problem:
         return value, -0.5 * of_players, -0.5 * of_others
 
 
-def _likelihood(gram: Floats, noise: Floats, targets: Floats) -> tuple[float, Floats]:
+def likelihood(gram: Floats, noise: Floats, targets: Floats) -> tuple[float, Floats]:
     """Return the negative log likelihood of all targets, up to a constant, and W = Σ αα' − p K⁻¹.
 
     W is folded onto its upper triangle, which does not change the sum of its entrywise product with a symmetric matrix.

@@ -6,6 +6,58 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class UnpairedSettings:
+    """Settings of "gp" for tiny budgets: how it chooses coalitions without their complements, and learns from them.
+
+    Attributes
+    ----------
+    growth, growth_per_player : float
+        Number of coalitions that are chosen at a time, as a multiple of those that are known or of the number of
+        players, whichever is more.
+    pool : int
+        Number of candidates from which they are chosen.
+    first_iterations, iterations : int
+        Maximum number of L-BFGS iterations in the first search for hyperparameters, and in those that continue it.
+    refit_iterations : int
+        The same in a search that starts from the hyperparameters of all games.
+    typical_scale, typical_spread : float
+        Prior median of the geometric mean of the players' scales h_j, and prior standard deviation of its logarithm.
+    scale_spread : float
+        Prior standard deviation of log h_j around the mean of all players.
+    size_median, noise_median : float
+        Prior medians of the variances of size effects and of noise; those of all other variances are 1.
+    other_spread : float
+        Prior standard deviation of the logarithms of all variances.
+    constant_variance : float
+        Prior variance of the constant part, which is practically flat.
+    foreseen_share, foreseen_share_of_few : float
+        Share of a regression's variance, with the errors at coalitions that were foreseen before they were evaluated,
+        that a Shapley value has at least; the latter if a game has few distinct values.
+    unforeseen_share, unforeseen_degrees : float
+        Factor by which the posterior's variance is multiplied as long as nothing was foreseen, and its degrees of
+        freedom.
+    """
+
+    growth: float = 0.2
+    growth_per_player: float = 0.25
+    pool: int = 1024
+    first_iterations: int = 40
+    iterations: int = 15
+    refit_iterations: int = 10
+    typical_scale: float = 0.15
+    typical_spread: float = 3.0
+    scale_spread: float = 2.0**0.5
+    size_median: float = 0.01
+    noise_median: float = 1e-4
+    other_spread: float = 3.0
+    constant_variance: float = 1e4
+    foreseen_share: float = 0.12
+    foreseen_share_of_few: float = 0.6
+    unforeseen_share: float = 1.5
+    unforeseen_degrees: float = 4.0
+
+
+@dataclass(frozen=True)
 class GPSettings:
     """Settings of "gp": how it chooses pairs, learns hyperparameters and assesses its own accuracy.
 
@@ -78,6 +130,11 @@ class GPSettings:
         and of steps in a round.
     triple_gain : float
         Minimum gain of log evidence in a step.
+    unpaired_evals_per_player, most_unpaired : float
+        Evaluations for each player, and in all, up to which coalitions are evaluated without their complements; 0 for
+        never.
+    unpaired : UnpairedSettings
+        Settings of that form.
 
     Examples
     --------
@@ -138,6 +195,10 @@ class GPSettings:
     triple_players: int = 110
     triple_steps: int = 100
     triple_gain: float = 0.1
+
+    unpaired_evals_per_player: float = 10
+    most_unpaired: float = 400
+    unpaired: UnpairedSettings = UnpairedSettings()
 
     def can_choose_triples(self, n_pairs: int, d: int) -> bool:
         """Return whether there are enough pairs, apart from those held out, to choose interactions of three players."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from sharpley.estimators.gp.estimator import is_unpaired
 from sharpley.estimators.gp.fitting import Effort, pilot_effort, refit_effort
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
+from sharpley.estimators.gp.unpaired import least_budget, stage_size
 
 # Operations of an iteration, as a multiple of n³: factors and inverses for the odd and for the even part.
 OPERATIONS_PER_LIKELIHOOD = 4.0
+OPERATIONS_PER_WHOLE_LIKELIHOOD = 2.0  # as above, for whole games, which are not divided into two parts
 
 
 def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTINGS) -> float:
@@ -24,6 +27,8 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTI
         Number of games: rows times outputs.
     settings : GPSettings, optional
     """
+    if is_unpaired(d, budget, settings):
+        return _work_unpaired(d, budget, n_games, settings)
     pairs = float(min(budget // 2, settings.most_pairs))
     pilot = _work_of_search(pairs, pilot_effort(d, n_games, settings))
     conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
@@ -51,3 +56,24 @@ def _work_on_triples(pairs: float, d: int, settings: GPSettings) -> float:
         return 0.0
     ranking = min(d, settings.triple_players) ** 3 * 2.0 / 3.0
     return settings.triple_rounds * pairs * (settings.triple_candidates * pairs + ranking) + 10.0 * d**3
+
+
+def _work_unpaired(d: int, budget: int, n_games: int, settings: GPSettings) -> float:
+    """Return the number of operations for coalitions without their complements, which are chosen in stages."""
+    mine = settings.unpaired
+    n = least_budget(d)
+    total = mine.first_iterations * OPERATIONS_PER_WHOLE_LIKELIHOOD * n**3
+    while n < budget:
+        more = min(stage_size(n, d, settings), budget - n)
+        pool = min(2.0**d, mine.pool + 2.0 * d)
+        total += n**3 / 3.0 + pool * (n + d) * (n + 2.0 * more)
+        n += more
+        total += mine.iterations * OPERATIONS_PER_WHOLE_LIKELIHOOD * n**3
+    of_set = n**3 / 3.0 + n**2 * d + d**4 / 4.0
+    foreseen = n**3 + n**2 * n_games
+    if n_games == 1:
+        return total + of_set + foreseen
+    refit = mine.refit_iterations * OPERATIONS_PER_WHOLE_LIKELIHOOD * n**3
+    if n_games <= settings.refitted_games:
+        return total + foreseen + n_games * (refit + of_set)
+    return total + foreseen + settings.refitted_games * (refit + 2.0 * of_set + n_games * n**2)

@@ -94,7 +94,7 @@ def _seeds(multiple: int, seeds: int, *, quick: bool) -> int:
 
 def _version(game: str, method: str, data: Path | None) -> str:
     """Return what a stored result depends on beside its settings."""
-    return version_of("auto" if method in (OURS, OURS_ON_FEW, FLOOR) else method) + made_from(game, data)
+    return version_of("population" if method in (OURS, OURS_ON_FEW, FLOOR) else method) + made_from(game, data)
 
 
 def _current_rows(folder: Path, data: Path | None, known: Sequence[str]) -> Rows:
