@@ -1,17 +1,19 @@
 """Games: their common interface, models as games, and classic games with known Shapley values."""
 
-from sharpley.games.base import DrawFacts, Games
+from sharpley.games.base import ENDLESS, DrawFacts, Games
 from sharpley.games.callables import CallableGame, Game, as_games
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
 from sharpley.games.linked import LinkedGames
 from sharpley.games.marginal.background import Background
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground, RandomModelWarning
+from sharpley.games.noisy import NoisyGame, NoisyGameWarning
 from sharpley.games.tiles.game import TileGame
 from sharpley.games.tiles.segments import superpixels
 from sharpley.games.trees.game import TreeGame
 
 __all__ = [
+    "ENDLESS",
     "Airport",
     "Background",
     "CallableGame",
@@ -22,6 +24,8 @@ __all__ = [
     "KnownBackground",
     "LinkedGames",
     "MarginalGame",
+    "NoisyGame",
+    "NoisyGameWarning",
     "RandomModelWarning",
     "TileGame",
     "TreeGame",

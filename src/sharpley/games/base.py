@@ -27,6 +27,11 @@ from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.values import checked_values
 
+ENDLESS = 2**62
+"""Number of draws of games whose draws are never exhausted, such as repetitions of a random experiment."""
+END_REPETITIONS = 10
+"""Endless draws from which the values of ∅ and N are known, as their mean."""
+
 Evaluate: TypeAlias = Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64] | None], Floats]
 """``evaluate(rows (p,), coalitions (p, d), draws (p,))`` -> values (p, k); ``None`` for draws: means over all draws."""
 
@@ -68,7 +73,8 @@ class Games(ABC):
     n_rows : int, default 1
         Number of games.
     n_draws : int, default 1
-        Number of draws of each game.
+        Number of draws of each game; ``games.ENDLESS`` if they are never exhausted. Every ordering then has a draw of
+        its own, and the numbers of draws are random: a draw may be computed from its number as from a seed.
     draw_weights : (n_draws,) float or None
         Weights of the draws, which sum to 1; equal by default.
     player_names : sequence of str or None
@@ -118,6 +124,11 @@ class Games(ABC):
         """Return the values of single draws: (p,), (p, d) and (p,) -> (p,) or (p, k)."""
 
     @property
+    def draws_are_endless(self) -> bool:
+        """Whether there are as many draws as are asked for, so that nothing can be evaluated for all of them."""
+        return self.n_draws >= ENDLESS
+
+    @property
     def values_per_call(self) -> int:
         """Maximum number of means over all draws that are evaluated in one call."""
         return max(1, self.draws_per_call // self.n_draws)
@@ -130,6 +141,10 @@ class Games(ABC):
         """Return the values of the empty and of the full coalition for every game, (n_rows, 2, k)."""
         rows = np.repeat(np.arange(self.n_rows), 2)
         ends = np.tile(np.array([[False] * self.d, [True] * self.d]), (self.n_rows, 1))
+        if self.draws_are_endless:
+            draws = np.repeat(np.arange(END_REPETITIONS), len(rows))
+            every = np.tile(rows, END_REPETITIONS), np.tile(ends, (END_REPETITIONS, 1)), draws
+            return np.asarray(self._evaluate(*every).reshape(END_REPETITIONS, self.n_rows, 2, -1).mean(axis=0))
         return self._in_calls(rows, ends).reshape(self.n_rows, 2, -1)
 
     def varying(self) -> Coalitions:
@@ -149,13 +164,13 @@ class Games(ABC):
 
     @property
     def draws_per_value(self) -> int:
-        """Number of single draws that a mean over all draws costs."""
-        return self.n_draws
+        """Number of single draws that a mean over all draws costs; 1 if these are endless."""
+        return 1 if self.draws_are_endless else self.n_draws
 
     @property
     def endpoint_draws(self) -> int:
         """Number of single draws that the values of ∅ and N of one game cost."""
-        return 2 * self.draws_per_value
+        return 2 * (END_REPETITIONS if self.draws_are_endless else self.draws_per_value)
 
     def __call__(self, coalitions: ArrayLike) -> Floats:
         """Return the values of coalitions, as means over all draws.
@@ -201,6 +216,8 @@ class Games(ABC):
         """Return means over all draws: (p,) and (p, d) -> (p, k)."""
         if self.n_draws == 1:
             return self._evaluate(rows, coalitions, np.zeros(len(rows), dtype=np.int64))
+        if self.draws_are_endless:
+            raise ValueError(f"{type(self).__name__} has endless draws, of which there is no mean; estimate it instead")
         equal = self.draw_weights is None
         weights = np.full(self.n_draws, 1.0 / self.n_draws) if equal else np.asarray(self.draw_weights)
         total = np.zeros(())
@@ -216,6 +233,8 @@ class Games(ABC):
 def weights_of_draws(games: Games) -> Floats:
     """Return the weight of every draw in the mean, (n_draws,); equal ones if the games have none."""
     n, weights = games.n_draws, games.draw_weights
+    if games.draws_are_endless:
+        raise ValueError("endless draws have no weights")
     return np.full(n, 1.0 / n) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
@@ -226,6 +245,8 @@ def check_games(games: Games) -> None:
     check_count(f"{type(games).__name__}.draws_per_call", games.draws_per_call, minimum=1)
     if games.player_names is not None:
         checked_names(games.player_names, games.d)
+    if games.draws_are_endless and (games.draw_weights is not None or games.draws_are_known):
+        raise ValueError("draws that are never exhausted have neither weights nor known facts; omit these")
     if games.draw_weights is not None:
         weights = np.asarray(games.draw_weights, dtype=np.float64)
         if weights.shape != (games.n_draws,) or not (weights >= 0).all() or not np.isclose(weights.sum(), 1.0):
