@@ -7,9 +7,11 @@ A function counts once, however often it is called, and a *switch* is a call of 
 the function called before it; first visits are switches between functions that are called for the first time, which
 is what a reader of the code follows (loops repeat the same way). A room is a folder, or a file of the package itself;
 it is *entered* by a call from another room, unless it is already at work further up the stack; a generator that goes on
-is not entered again. Three columns tell apart what an entry means:
+is not entered again. Four columns tell apart what an entry means:
 
-- *flow*: rooms that do a part of the work, which should be entered once;
+- *flow*: rooms that do a part of the work, which should be entered once (samplers twice, to draw and to weigh);
+- *made*: objects of such rooms that are made, to be set to work later, and declared facts that are read there, such as
+  the least budget of a method;
 - *games*: what the engine asks the games for, which are the evaluations and facts such as the number of draws;
 - *vocabulary*: rooms at the bottom of the import contract, whose types and functions every room uses as it uses NumPy.
 """
@@ -29,6 +31,7 @@ from typing import Any
 import numpy as np
 
 METHODS = {"gp": "shared", "antithetic": "shared", "antithetic, own draws": "own"}
+MAKES_OR_TELLS = ("__init__", "least_budget")
 VOCABULARY = ("_support", "coalitions", "indices", "permutations", "result", "presentation")
 
 
@@ -39,6 +42,7 @@ class Trace:
         self._root = str(package) + "/"
         self.calls: list[tuple[str, str]] = []
         self.entries: Counter[str] = Counter()
+        self.made: Counter[str] = Counter()
         self.rooms: list[str] = []
         self._generators: dict[int, FrameType] = {}
 
@@ -67,7 +71,9 @@ class Trace:
             caller = self.file_of(above)
             at_work = caller is not None and room_of(caller) == room
             above = above.f_back
-        if not at_work:
+        if not at_work and frame.f_code.co_name in MAKES_OR_TELLS:
+            self.made[room] += 1
+        elif not at_work:
             self.entries[room] += 1
             if not self.rooms or self.rooms[-1] != room:
                 self.rooms.append(room)
@@ -106,23 +112,28 @@ def traced(method: str, draws: str) -> Trace:
     return trace
 
 
+def named(entries: Counter[str]) -> str:
+    """The rooms of the flow with their numbers of entries."""
+    return ", ".join(f"{room} {count}" for room, count in entries.items() if room not in (*VOCABULARY, "games"))
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--src", type=Path, default=Path(__file__).parents[1] / "src")
     sys.path.insert(0, str(parser.parse_args().src.resolve()))
     warnings.simplefilter("ignore")
-    print("| method | files | functions | file switches | on first visits | flow | games | vocabulary |")
-    print("|---|--:|--:|--:|--:|---|--:|--:|")
+    print("| method | files | functions | file switches | on first visits | flow | made | games | vocabulary |")
+    print("|---|--:|--:|--:|--:|---|---|--:|--:|")
     for label, draws in METHODS.items():
         trace = traced(label.partition(",")[0], draws)
         distinct = list(dict.fromkeys(trace.calls))
         files = {file for file, _ in distinct}
         counts = f"{len(files)} | {len(distinct)} | {switches(trace.calls)} | {switches(distinct)}"
-        flow = [room for room in trace.entries if room not in (*VOCABULARY, "games")]
-        rooms = ", ".join(f"{room} {trace.entries[room]}" for room in flow)
-        words = sum(trace.entries[room] for room in VOCABULARY)
-        print(f"| {label} | {counts} | {rooms} | {trace.entries['games']} | {words} |")
+        flow, made = named(trace.entries), named(trace.made)
+        everything = trace.entries + trace.made
+        words = sum(everything[room] for room in VOCABULARY)
+        print(f"| {label} | {counts} | {flow} | {made} | {everything['games']} | {words} |")
 
 
 if __name__ == "__main__":

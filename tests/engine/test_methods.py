@@ -13,9 +13,9 @@ import pytest
 
 import sharpley
 from sharpley import METHODS, SAMPLERS
+from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.methods import AUTO, MethodName, make_estimator, make_sampler
-from sharpley.estimators.base import whole_budget
 from sharpley.games import UnanimitySum
 
 ESTIMATING = [name for name in METHODS if name != AUTO]

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from sharpley import shapley_values
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators import GaussianProcessEstimator
-from sharpley.estimators.base import Budget
-from sharpley.estimators.gp import estimator as gp
+from sharpley.estimators.gp import of_pairs as gp
 from sharpley.estimators.gp.active import _Uncertainty, candidates, most_informative
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.posterior import Conditioner
@@ -71,7 +70,7 @@ def test_half_of_the_further_pairs_are_chosen_actively(monkeypatch):
     counts = []
     real = gp.most_informative
     monkeypatch.setattr(gp, "most_informative", lambda *arguments: counts.append(arguments[3]) or real(*arguments))
-    estimator, store = GaussianProcessEstimator(12, rng=0), CoalitionStore(12)
+    estimator, store = gp.ProcessOnPairs(12, rng=0), CoalitionStore(12)
     learnt = None
     for budget in (62, 122, 242):
         estimator.choose(store, Budget(budget, 242, may_stop=True), learnt)
@@ -86,7 +85,7 @@ def test_runs_without_a_tolerance_use_only_the_mixture(monkeypatch):
 
 
 def test_all_pairs_can_be_chosen():
-    estimator, store = GaussianProcessEstimator(8, rng=0), CoalitionStore(8)
+    estimator, store = gp.ProcessOnPairs(8, rng=0), CoalitionStore(8)
     learnt = None
     for budget in (60, 120, 250, 256):
         estimator.choose(store, Budget(budget, 256, may_stop=True), learnt)

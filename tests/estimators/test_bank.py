@@ -5,9 +5,9 @@ import pytest
 from oracles import dense_gram
 
 from sharpley import shapley_values
+from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
-from sharpley.estimators.base import whole_budget
 from sharpley.estimators.gp import fitting
 from sharpley.estimators.gp.bank import Suitability, make_bank, spread
 from sharpley.estimators.gp.data import with_full_coalition

@@ -7,9 +7,9 @@ import pytest
 from oracles import shapley_functional
 
 from sharpley import shapley_values
+from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GPSettings, RegressionEstimator
-from sharpley.estimators.base import whole_budget
 from sharpley.estimators.gp import control_variate as crossfit
 from sharpley.estimators.gp.control_variate import CrossFittedEstimator, walked_pairs
 from sharpley.games import Airport, UnanimitySum, WeightedVoting

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
-from sharpley.estimators.base import whole_budget
 from sharpley.estimators.gp import cholesky, learning, posterior, triples
 from sharpley.estimators.gp.work import work
 from sharpley.games import UnanimitySum
@@ -26,7 +26,7 @@ def operations(monkeypatch):
         monkeypatch.setattr(where, name, counting)
 
     # A factorisation takes n³/3 multiplications and additions each, its inverse twice that; a solution n² for a column.
-    counted(learning, "_likelihood", lambda gram, noise, targets: 2.0 * len(gram) ** 3)
+    counted(learning, "likelihood", lambda gram, noise, targets: 2.0 * len(gram) ** 3)
     counted(learning, "sinh_and_cosh", lambda z, t, h: 2.0 * len(z) * len(t) * z.shape[1])
     counted(posterior, "kernel", lambda z, t, *rest: 2.0 * len(z) * len(t) * z.shape[1])
     counted(posterior, "prior_covariance", lambda scales, tau2: len(scales.players) ** 4 / 4.0)

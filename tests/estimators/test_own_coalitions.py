@@ -7,7 +7,7 @@ import pytest
 import sharpley
 from sharpley import Background, Explainer, MarginalGame, estimate
 from sharpley.engine.auto import Problem, resolve
-from sharpley.estimators.draws.coalitions import NOT_PLAYING, AskedCoalitions, Pairings, places_of
+from sharpley.estimators.draws.pairings import NOT_PLAYING, AskedCoalitions, Pairings, places_of
 
 RNG = np.random.default_rng(11)
 DATA = RNG.normal(size=(60, 9))
@@ -82,7 +82,7 @@ def test_a_row_has_the_same_values_in_every_call():
 
 def test_blocks_of_rows_do_not_matter(monkeypatch):
     found = explained()
-    monkeypatch.setattr("sharpley.engine.own_coalitions.MAX_EVALUATIONS_AT_ONCE", 1)
+    monkeypatch.setattr("sharpley.estimators.draws.coalitions.MAX_EVALUATIONS_AT_ONCE", 1)
     np.testing.assert_array_equal(explained().values, found.values)
 
 
@@ -92,7 +92,7 @@ def test_intervals_hold():
     runs = [explained(seed=seed) for seed in range(300)]
     values = np.stack([run.values for run in runs])
     bias, spread = values.mean(axis=0) - truth, values.std(axis=0, ddof=1)
-    assert np.sqrt((bias**2).mean() / (spread**2).mean()) < 0.4  # the regression in a single draw is not unbiased
+    assert np.sqrt((bias**2).mean() / (spread**2).mean()) < 0.09  # 0.06 if there is no bias, 0.32 with other weights
     lower, upper = map(np.stack, zip(*(run.interval() for run in runs), strict=True))
     assert 0.90 < ((lower <= truth) & (truth <= upper)).mean() < 0.99
 
@@ -155,7 +155,8 @@ def test_auto_gives_few_draws_coalitions_of_their_own():
     assert method(200).method == "regression"  # the default budget pays for 9 d coalitions in each
     assert method(900).method == "antithetic"
     assert resolve("auto", Problem(16, 100, draws=200, may_stop=True), unbiased=False).method == "antithetic"
-    assert Explainer(model, DATA, rng=0, unbiased=True).estimate(ROWS, max_predictions=3000).method == "antithetic"
+    assert Explainer(model, DATA, rng=0, unbiased=True).estimate(ROWS, max_predictions=3000).method == "regression"
+    assert Explainer(model, DATA, rng=0, unbiased=True).estimate(ROWS, max_predictions=2000).method == "antithetic"
 
 
 def test_mistakes_are_explained():
@@ -163,8 +164,9 @@ def test_mistakes_are_explained():
         Explainer(model, DATA, method="regression", draws="own").estimate(ROWS, tol=0.1)
     with pytest.raises(ValueError, match=r"max_predictions=500 is too small .* it needs at least"):
         Explainer(model, DATA, method="regression", draws="own").estimate(ROWS, max_predictions=500)
-    with pytest.raises(ValueError, match="no unbiased form"):
-        Explainer(model, DATA, method="regression", draws="own", unbiased=True).estimate(ROWS)
+    explainer = Explainer(model, DATA, method="regression", draws="own", unbiased=True)
+    with pytest.raises(ValueError, match=r"max_predictions=2000 is too small .* at least 2581"):  # 1 + 60 · (5 d − 2)
+        explainer.estimate(ROWS, max_predictions=2000)
     least = sharpley.METHODS["regression"].least_budget(9)
     assert np.isfinite(explained(evals=least).standard_errors).all()
 

@@ -11,7 +11,7 @@ from scipy import sparse
 import sharpley
 from sharpley import Background, Explainer, MarginalGame, estimate
 from sharpley.estimators.draws.controls import NO_BIN, make_controls
-from sharpley.estimators.draws.estimator import by_draw
+from sharpley.estimators.draws.population import by_draw
 from sharpley.estimators.draws.survey import NestedRegression, RidgeRegression, own_features
 from sharpley.estimators.draws.visits import Visits
 from sharpley.estimators.draws.walks import Steps, Walks

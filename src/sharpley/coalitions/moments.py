@@ -120,7 +120,8 @@ def unseen_variances(contributions: Floats) -> Floats:
     squares = (contributions - contributions.mean(axis=0)) ** 2
     deviates = squares > (ROUNDING * largest) ** 2
     times = deviates.sum(axis=0)
-    total, of_all = (squares * deviates).sum(axis=(0, 2)), times.sum(axis=1)
+    # One axis after the other: summed at once, the order would depend on the number of rows.
+    total, of_all = (squares * deviates).sum(axis=0).sum(axis=1), times.sum(axis=1)
     typical = np.where(of_all > 0, total / np.maximum(of_all, 1), largest[:, 0] ** 2 / n)[:, None]
     return np.asarray(typical / ((n + 2.0) * n * (times + 1.0) ** 2))
 

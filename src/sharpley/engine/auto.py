@@ -13,14 +13,16 @@ them):
    had lower errors (``sharpley_experiments.studies.draws_rule``); with more, "gp" learns the mean over all draws to
    many digits.
 3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that
-   was measured, and on most games, from 5d to 50d evaluations; it needs at least 2d + 6. It is chosen unless its linear
-   algebra is out of proportion.
+   was measured, and on most games, from 2d to 50d evaluations; it needs at least d + 2, and up to 10d evaluates
+   coalitions without their complements (``sharpley_experiments.studies.tiny``). It is chosen unless its linear algebra
+   is out of proportion.
 4. Otherwise "regression" is chosen, which is the next best, "antithetic" if the budget is too small for that or its
    algebra too is out of proportion, or "monte-carlo" if it is too small even for two antithetic pairs.
 
 Work is counted, not timed: the number of operations in the linear algebra of "gp" is compared with the number of model
 predictions. The cheapest models take about a microsecond for a prediction, in which a core does
-``OPERATIONS_PER_PREDICTION`` operations. A total of ten seconds is considered negligible.
+``OPERATIONS_PER_PREDICTION`` operations. A total of ten seconds is considered negligible, unless rows have to be
+independent of each other: then the choice for a row must not depend on their number.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ from sharpley.engine.methods import (
 )
 from sharpley.estimators.gp.work import work
 from sharpley.estimators.pairs.regression import work as work_of_regression
+from sharpley.games.base import ENDLESS
 from sharpley.indices import SHAPLEY, Index
 
 Draws: TypeAlias = Literal["auto", "shared", "own"]
@@ -80,6 +83,8 @@ class Problem(NamedTuple):
     """Whether a tolerance was given."""
     patterns: int = 1
     """Number of different sets of players that can matter; rows with the same set are explained together."""
+    is_one_of_many: bool = False
+    """Whether the rows are some of an unknown number, each explained by itself: no time is negligible then."""
 
     @property
     def predictions(self) -> float:
@@ -102,7 +107,8 @@ def choose(problem: Problem) -> str:
     if d < 2:
         return "antithetic"  # nothing to estimate: any method will do
     operations = problem.patterns * work(d, budget, -(-problem.rows // problem.patterns))
-    affordable = NEGLIGIBLE_OPERATIONS + OPERATIONS_PER_PREDICTION * problem.predictions
+    negligible = 0.0 if problem.is_one_of_many else NEGLIGIBLE_OPERATIONS
+    affordable = negligible + OPERATIONS_PER_PREDICTION * problem.predictions
     if budget >= METHODS["gp"].least_budget(d) and operations <= affordable:
         return "gp"
     in_order = ["regression", "antithetic", "monte-carlo"][0 if work_of_regression(d, budget) <= affordable else 1 :]
@@ -113,15 +119,15 @@ def resolve(
     method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index = SHAPLEY, draws: Draws = "auto"
 ) -> Choice:
     """Choose what was left to be chosen: the method, its unbiased form, and whether draws are not shared."""
-    if _owns_draws(method, problem, draws, index, unbiased=unbiased):
-        if unbiased and can_own_coalitions(method):
-            return Choice(_shared_method(method, problem, unbiased=unbiased, index=index), own_draws=True)
-        return Choice(_own_method(problem, unbiased=unbiased) if method == AUTO else method, own_draws=True)
+    if _owns_draws(method, problem, draws, index):
+        return Choice(_own_method(problem) if method == AUTO else method, own_draws=True)
     return Choice(_shared_method(method, problem, unbiased=unbiased, index=index), own_draws=False)
 
 
-def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index, *, unbiased: bool) -> bool:
+def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index) -> bool:
     """Return whether each ordering has a draw of its own."""
+    if problem.draws >= ENDLESS:
+        return problem.d >= 2
     if draws == "shared":
         return False
     if draws == "own":
@@ -136,18 +142,22 @@ def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index,
         return True
     if problem.may_stop:  # own draws may stop earlier, unless all draws are few
         return problem.draws > FEW_DRAWS
-    of_coalitions = _own_method(problem, unbiased=unbiased) == "regression"
+    of_coalitions = _own_method(problem) == "regression"
     limits = SHARED_EVALS_OF_COALITIONS if of_coalitions else SHARED_EVALS_OF_ORDERINGS
     most, per_player = next(limit for draws_at_most, limit in limits.items() if problem.draws <= draws_at_most)
     return problem.budget < min(most, per_player * problem.d) * problem.d
 
 
-def _own_method(problem: Problem, *, unbiased: bool) -> str:
+def _own_method(problem: Problem) -> str:
     """Return the method that "auto" chooses for own draws: own coalitions if the budget pays for them in every draw."""
-    least = max(OWN_EVALS_PER_PLAYER * problem.d, METHODS["regression"].least_budget(problem.d))
-    if unbiased or problem.may_stop or problem.draws > MANY_DRAWS or problem.budget < least:
+    if problem.may_stop or problem.draws > MANY_DRAWS or problem.budget < unbiased_evals_per_draw(problem.d):
         return "antithetic"
     return "regression"
+
+
+def unbiased_evals_per_draw(d: int) -> int:
+    """Return the number of evaluations in a single draw from which on the regression in every draw is unbiased."""
+    return max(OWN_EVALS_PER_PLAYER * d, METHODS["regression"].least_budget(d))
 
 
 def _check_own(method: AnyMethod, problem: Problem) -> None:
@@ -157,7 +167,7 @@ def _check_own(method: AnyMethod, problem: Problem) -> None:
             "draws='own' needs games with several draws, such as background rows, but these have one; omit draws"
         )
     if not can_own_draws(method) and not can_own_coalitions(method):
-        able = [name for name, record in METHODS.items() if record.can_own_draws or record.can_own_coalitions]
+        able = [name for name, record in METHODS.items() if record.can_own_draws or record.own_coalitions is not None]
         raise ValueError(
             f"draws='own' is for methods that sample orderings, and for 'regression': {able}; "
             f"got {method_name(method)!r}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,23 +17,15 @@ from sharpley._support.workers import in_workers
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.engine.progress import Progress
 from sharpley.engine.timing import Stopwatch
+from sharpley.estimators.draws.base import Asked
 from sharpley.estimators.walks import add_walks, contributions_along
 from sharpley.games.base import Evaluate, Games
+from sharpley.games.callables import CallableGame
 from sharpley.games.values import checked_values
 
 ENDS = (EMPTY, FULL)  # the first coalitions of every store
 MAX_EXPONENT = 300  # values up to 2 to this power, or down to its inverse, are computed with as they are
 TASKS_PER_JOB = 4  # tasks for each worker: enough to balance the load, few enough to send the model rarely
-
-
-class Asked(Protocol):
-    """Coalitions to be evaluated in single draws."""
-
-    def __len__(self) -> int:
-        """Return the number of evaluations."""
-
-    def ask(self, part: slice) -> tuple[NDArray[np.int64], Coalitions, NDArray[np.int64]]:
-        """Return positions of rows (p,), coalitions (p, d) and draws (p,) of some of the evaluations."""
 
 
 class Evaluation:
@@ -98,6 +89,17 @@ class Evaluation:
             self.units = _units(np.concatenate([ends, new], axis=1))
             self.values = ends / self.units
         self.values = np.concatenate([self.values, new / self.units], axis=1)
+
+    @property
+    def may_be_noisy(self) -> bool:
+        """Whether nothing is known of how values come about: a function of coalitions may return anything."""
+        return isinstance(self._games, CallableGame)
+
+    def again(self, position: int) -> Floats:
+        """Evaluate one of the store's coalitions once more, for the first of the rows: (k,)."""
+        coalition = self._whole(self.store.since(position)[:1])
+        with nullcontext() if self._stopwatch is None else self._stopwatch.model_calls():
+            return evaluate(self._games, self.rows[:1], coalition)[0, 0]
 
     def keep(self, which: NDArray[np.bool_]) -> None:
         """Continue with only some of the rows, given by a mask (r,)."""
@@ -191,8 +193,8 @@ def _draws_in_parallel(
     games: Games, rows: NDArray[np.int64], asked: Asked, bounds: NDArray[np.int64], n_jobs: int | None
 ) -> Iterator[Floats]:
     parts = (asked.ask(slice(int(start), int(start) + games.draws_per_call)) for start in bounds)
-    tasks = ((games, rows[which], coalitions, draws) for which, coalitions, draws in parts)
-    yield from in_workers(_call, tasks, n_jobs)
+    tasks = ((rows[which], coalitions, draws) for which, coalitions, draws in parts)
+    yield from in_workers(_call, tasks, n_jobs, shared=(games,))
 
 
 def _evaluate_part(
@@ -233,7 +235,7 @@ def _in_parallel(
     # Each task consists of whole calls, so that dividing the work does not make calls smaller.
     bounds = np.linspace(0, n_calls, n_tasks + 1).round().astype(np.int64) * size
     bounds[-1] = total
-    tasks = ((games, rows, coalitions, int(a), int(b)) for a, b in pairwise(bounds))
-    for values in in_workers(_evaluate_part, tasks, n_jobs):
+    tasks = ((int(a), int(b)) for a, b in pairwise(bounds))
+    for values in in_workers(_evaluate_part, tasks, n_jobs, shared=(games, rows, coalitions)):
         advance(len(values))
         yield values

@@ -16,9 +16,10 @@ import numpy as np
 
 from sharpley._support.checks import check_choice
 from sharpley._support.typing import RNG
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import exact, owen, stratified, walks
-from sharpley.estimators.base import Budget, Estimator
+from sharpley.estimators.base import Estimator
 from sharpley.estimators.gp import control_variate
 from sharpley.estimators.gp import estimator as gp
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
@@ -112,8 +113,8 @@ class MethodRecord:
         Whether the values always sum to v(N) − v(∅).
     can_own_draws : bool
         Whether its orderings can have draws of their own, instead of all draws for every coalition.
-    can_own_coalitions : bool
-        Whether each of few draws can have coalitions of its own.
+    own_coalitions : callable or None
+        Starts the estimate of a single draw from coalitions of its own, as ``factory`` does, if the method can do so.
     indices : tuple of str or None
         Names of the indices that the method estimates; None if it estimates any.
     colour : str
@@ -131,7 +132,7 @@ class MethodRecord:
     keeps_samples: bool = False
     adds_up: bool = True
     can_own_draws: bool = False
-    can_own_coalitions: bool = False
+    own_coalitions: MethodFactory | None = None
     indices: tuple[str, ...] | None = (SHAPLEY.name,)
     colour: str
 
@@ -163,12 +164,17 @@ def _of_sampler(
     )
 
 
+def _least_of_auto(d: int) -> int:
+    """Return the smallest budget of "auto": that of "gp" or, with very many players, of two orderings."""
+    return min(gp.least_budget(d), walks.least_budget(d, step=1))
+
+
 METHODS: dict[str, MethodRecord] = {
     "auto": MethodRecord(
         factory=None,
         summary="`exact` if the budget allows; otherwise `gp`, or `regression` where that would take too long",
         origin="ours",
-        least_budget=partial(walks.least_budget, step=1),
+        least_budget=_least_of_auto,
         is_unbiased=False,
         learns_from_rows=True,
         can_own_draws=True,
@@ -251,7 +257,8 @@ METHODS: dict[str, MethodRecord] = {
         least_budget=regression.least_budget,
         is_unbiased=False,
         faster="antithetic",
-        can_own_coalitions=True,
+        # The mean over many draws has a small variance, compared with which a bias would be large.
+        own_coalitions=partial(regression.RegressionEstimator, is_balanced=True),
         colour="#44AA99",
     ),
     "gp": MethodRecord(
@@ -318,6 +325,12 @@ def is_unbiased(method: AnyMethod) -> bool:
     return _is_sampler(method) if record is None else record.is_unbiased
 
 
+def learns_from_rows(method: AnyMethod) -> bool:
+    """Whether the values of a row may depend on the rows explained with it; those of an unknown estimator may."""
+    record = record_of(method)
+    return not _is_sampler(method) if record is None else record.learns_from_rows
+
+
 def can_own_draws(method: AnyMethod) -> bool:
     """Whether the orderings of a method can have draws of their own; those of a sampler always can."""
     record = record_of(method)
@@ -327,7 +340,7 @@ def can_own_draws(method: AnyMethod) -> bool:
 def can_own_coalitions(method: AnyMethod) -> bool:
     """Whether a method can choose coalitions for every draw by itself."""
     record = record_of(method)
-    return record is not None and record.can_own_coalitions
+    return record is not None and record.own_coalitions is not None
 
 
 def _is_sampler(method: AnyMethod) -> bool:
@@ -348,20 +361,37 @@ def least_budget(method: AnyMethod, d: int, rng: RNG) -> int:
 
 def make_estimator(method: AnyMethod, d: int, rng: RNG) -> Estimator:
     """Start a run of a method on games of d players."""
-    made = _factory(method)(d, rng=np.random.default_rng(rng))
+    return _as_estimator(_factory(method), d, rng)
+
+
+def make_estimator_of_draw(method: AnyMethod, d: int, rng: RNG) -> Estimator:
+    """Start the estimate of a single draw from coalitions of its own."""
+    record = record_of(method)
+    if record is None or record.own_coalitions is None:
+        raise ValueError(f"method {method_name(method)!r} does not choose coalitions for single draws")
+    return _as_estimator(record.own_coalitions, d, rng)
+
+
+def _as_estimator(factory: MethodFactory, d: int, rng: RNG) -> Estimator:
+    made = factory(d, rng=np.random.default_rng(rng))
     if isinstance(made, Sampler):
         return walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
     if not isinstance(made, Estimator):
-        raise TypeError(f"method must make a Sampler or an Estimator, but {method_name(method)} made {made!r}")
+        raise TypeError(f"method must make a Sampler or an Estimator, but {method_name(factory)} made {made!r}")
     return made
 
 
 def make_source(method: AnyMethod, d: int, rng: RNG, expected: int | None = None) -> GroupedSource:
     """Return the source of orderings of a method that is a sampler, for an expected number of them."""
-    made = _factory(method)(d, rng=np.random.default_rng(rng))
-    if not isinstance(made, Sampler):
-        raise TypeError(f"method must make a Sampler, but {method_name(method)} made {made!r}")
-    return GroupedSource(made, expected)
+    return GroupedSource(make_sampler(method, d, rng=rng), expected)
+
+
+def orderings_per_step(method: AnyMethod, d: int) -> int:
+    """Number of orderings that a sampler draws at a time: 2 if they are antithetic pairs."""
+    factory = _factory(method)
+    sampler: Any = getattr(factory, "func", factory)  # functools.partial
+    # A factory that is no class has to make a sampler before anything is known of it.
+    return int(sampler.step) if _is_sampler(factory) else make_sampler(method, d).step
 
 
 def estimates(method: AnyMethod, index: Index) -> bool:

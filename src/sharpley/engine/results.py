@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sharpley._support.checks import stacklevel_outside
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import Moments
-from sharpley.engine.settings import DRAWS_PER_EVAL
+from sharpley.engine.settings import draws_per_eval
 from sharpley.engine.stopping import meets
+from sharpley.estimators.draws.base import Look
 from sharpley.games.base import Games
 from sharpley.indices import Index
 from sharpley.result import ShapleyEstimate
@@ -66,25 +67,17 @@ class Results:
         self._n_evals[rows] = n_evals
         self._n_predictions[rows] = (n_evals - 2) * self._games.draws_per_value + self._games.endpoint_draws
 
-    def write_done(
-        self,
-        rows: NDArray[np.int64],
-        moments: Moments,
-        before: Moments | None,
-        predictions: NDArray[np.int64],
-        *,
-        n_looks: int,
-        is_last: bool,
-    ) -> NDArray[np.bool_]:
-        """Write the rows that meet the tolerance, or all at the end of a run with own draws; return which, (r,)."""
-        met = self.met(moments, before, n_looks)
-        done = met | is_last
+    def write_done(self, look: Look) -> NDArray[np.bool_]:
+        """Write the rows that meet the tolerance, or all at the last look of a run with own draws; return which."""
+        rows = look.rows
+        met = self.met(look.moments, look.before, look.number)
+        done = met | look.is_last
         components = np.arange(self.n_components)
-        self.write(rows[done], components, moments.rows(done))
+        self.write(rows[done], components, look.moments.rows(done))
         self._converged[rows] = met
-        self._n_predictions[rows] = predictions
+        self._n_predictions[rows] = look.spent
         # In the unit of max_evals, one of which pays for so many predictions.
-        self._n_evals[rows] = -(-predictions // min(self._games.n_draws, DRAWS_PER_EVAL))
+        self._n_evals[rows] = -(-look.spent // draws_per_eval(self._games))
         return done
 
     def met(

@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
+from sharpley.coalitions.budget import Budget, whole_budget
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.evaluation import Evaluation
-from sharpley.engine.methods import can_own_coalitions, make_estimator, method_name
-from sharpley.engine.own_coalitions import OwnCoalitionsRun
-from sharpley.engine.own_draws import OwnDrawsRun
+from sharpley.engine.methods import learns_from_rows, make_estimator, method_name
+from sharpley.engine.own_draws import run_own_draws
 from sharpley.engine.progress import Progress, progress_bar
+from sharpley.engine.repeats import warn_if_noisy
 from sharpley.engine.results import Results
 from sharpley.engine.settings import Plan, Settings, make_plan, make_settings
 from sharpley.engine.timing import Stopwatch
-from sharpley.estimators.base import Budget, Estimator, whole_budget
+from sharpley.estimators.base import Estimator
 from sharpley.estimators.exact import ExactEstimator
 from sharpley.games.base import Games, checked_endpoints, checked_varying
 from sharpley.games.callables import as_games
@@ -52,14 +53,10 @@ def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
     n_players = varying.sum(axis=1)
     owning = np.isin(n_players, [d for d, plan in plans.items() if plan.own_draws])
     total = sum(plans[d].budget - plans[d].endpoint_cost for d in n_players.tolist())
-    with progress_bar(settings.progress, total) as bar:
+    with progress_bar(settings.progress, total, is_limit=settings.tol is not None) as bar:
         for d in np.unique(n_players[owning]).tolist():
-            run: OwnCoalitionsRun | OwnDrawsRun
-            if can_own_coalitions(plans[d].method):
-                run = OwnCoalitionsRun(games, plans[d], settings, ends, bar, stopwatch)
-            else:
-                run = OwnDrawsRun(games, varying, plans[d], settings, ends, bar, stopwatch)
-            run.run(np.flatnonzero(n_players == d), results)
+            rows = np.flatnonzero(n_players == d)
+            run_own_draws(games, rows, varying, ends, plans[d], settings, results, bar, stopwatch)
         for rows, players in _patterns(varying, ~owning):
             group = _Group(games, players, plans[len(players)], settings, bar, stopwatch)
             group.run(rows, ends, results)
@@ -128,8 +125,10 @@ class _Group:
             rows = rows[count:]
 
     def _rows_per_block(self, estimator: Estimator, k: int) -> int:
-        """Number of rows in a block: as many as memory allows, or 1 if the choice of coalitions depends on the row."""
-        return 1 if estimator.choices_depend_on == "row" else max(1, MAX_VALUES_AT_ONCE // (self._plan.budget * k))
+        """Number of rows in a block: as many as memory allows, or 1 if rows must not learn from each other."""
+        learns = learns_from_rows(self._plan.method) and self._settings.independent_rows
+        alone = learns or estimator.choices_depend_on == "row"
+        return 1 if alone else max(1, MAX_VALUES_AT_ONCE // (self._plan.budget * k))
 
     def _run_block(self, estimator: Estimator, rows: NDArray[np.int64], ends: Floats, results: Results) -> None:
         evaluation = Evaluation(
@@ -160,6 +159,8 @@ class _Run:
                 moments = self._enumerate()
             elif found is not None:  # otherwise the last estimate, of the rows that remain, still holds
                 moments = found
+            if n_looks == 1 and self._can_repeat:
+                warn_if_noisy(self._evaluation)
             done = results.met(moments, before, n_looks, all_components=all_components)
             self._write(results, components, progress, moments, done, converged=True)
             if done.all():
@@ -171,6 +172,11 @@ class _Run:
             moments = self._enumerate()
         everyone = np.ones(len(self._evaluation.rows), dtype=bool)
         self._write(results, components, progress, moments, everyone, converged=self._plan.may_enumerate)
+
+    @property
+    def _can_repeat(self) -> bool:
+        """Whether a coalition may be evaluated once more: a budget that was given is for distinct coalitions alone."""
+        return self._evaluation.may_be_noisy and not self._settings.has_budget
 
     def _checkpoints(self) -> list[Budget]:
         """Return the budgets after which the tolerance is checked; the last is the whole budget."""

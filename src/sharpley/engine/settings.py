@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.typing import RNG
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, can_be_enumerated
-from sharpley.engine.auto import Draws, Problem, resolve
+from sharpley.engine.auto import Draws, Problem, resolve, unbiased_evals_per_draw
 from sharpley.engine.methods import (
     AUTO,
     METHODS,
@@ -22,8 +22,8 @@ from sharpley.engine.methods import (
     check_method,
     is_unbiased,
     least_budget,
-    make_source,
     method_name,
+    orderings_per_step,
 )
 from sharpley.estimators.draws.surrogate import SurrogateChoice, check_surrogate
 from sharpley.games.base import Games
@@ -51,6 +51,7 @@ class Settings:
     draws: Draws = "auto"
     max_predictions: int | None = None
     surrogate: SurrogateChoice = None
+    independent_rows: bool = False
 
     @property
     def may_stop(self) -> bool:
@@ -80,9 +81,11 @@ def make_settings(
     draws: Draws = "auto",
     max_predictions: int | None = None,
     surrogate: SurrogateChoice = None,
+    independent_rows: bool = False,
 ) -> Settings:
     """Check the arguments of an estimate and draw its seed."""
-    check_surrogate(surrogate)
+    if surrogate is not None:
+        check_surrogate(surrogate)
     if draws == "shared" and surrogate is not None:
         raise ValueError("a surrogate learns from orderings with draws of their own; omit it, or draws='shared'")
     check_method(method)
@@ -108,6 +111,7 @@ def make_settings(
         draws=draws,
         max_predictions=max_predictions,
         surrogate=surrogate,
+        independent_rows=check_flag("independent_rows", independent_rows),
     )
 
 
@@ -157,6 +161,10 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
         )
     budget = _budget(settings, games, d)
     problem = Problem(d, budget.evals, rows, games.n_draws, may_stop=settings.may_stop, patterns=patterns)
+    if games.draws_are_endless:
+        _check_endless(settings)
+    if settings.independent_rows:  # the same choice for a row, however many others there are
+        problem = problem._replace(rows=1, patterns=1, is_one_of_many=True)
     method, own_draws = resolve(
         settings.method, problem, unbiased=settings.unbiased, index=settings.index, draws=settings.draws
     )
@@ -171,6 +179,19 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
         raise ValueError(_too_small(settings, games, d, method))
     may_enumerate = settings.may_stop and can_be_enumerated(d, evals)
     return Plan(method, False, min(evals, 2**d), 2, may_enumerate)
+
+
+def _check_endless(settings: Settings) -> None:
+    """Raise an error unless orderings can have draws of their own."""
+    if settings.index.name != SHAPLEY.name:
+        raise ValueError(f"draws that are never exhausted give Shapley values only, not index {settings.index.name!r}")
+    is_able = settings.method == AUTO or can_own_draws(settings.method)
+    if settings.draws == "shared" or not is_able:
+        able = [name for name, record in METHODS.items() if record.can_own_draws]
+        raise ValueError(
+            "draws that are never exhausted cannot be shared: every ordering has one of its own. Use draws='own' and "
+            f"method='auto' or one of {able}; got draws={settings.draws!r} and method {method_name(settings.method)!r}"
+        )
 
 
 def _own_plan(settings: Settings, games: Games, d: int, method: AnyMethod, predictions: int) -> Plan:
@@ -197,10 +218,9 @@ def _least_predictions(settings: Settings, games: Games, d: int, method: AnyMeth
     """
     known = games.draws_are_known
     if can_own_coalitions(method):
-        evals = least_budget(method, d, settings.generator()) - (2 if known else 0)
-        return _endpoint_cost(games) + games.n_draws * evals
-    step = make_source(method, d, settings.generator()).step
-    return _endpoint_cost(games) + 2 * step * (d - 1 if known else d + 1)
+        least = unbiased_evals_per_draw(d) if settings.unbiased else least_budget(method, d, settings.generator())
+        return _endpoint_cost(games) + games.n_draws * (least - (2 if known else 0))
+    return _endpoint_cost(games) + 2 * orderings_per_step(method, d) * (d - 1 if known else d + 1)
 
 
 def _endpoint_cost(games: Games) -> int:
@@ -236,9 +256,10 @@ def _least(settings: Settings, games: Games, method: AnyMethod, d: int) -> int:
     """Return the least budget of a method, in the unit in which the budget was given."""
     evals = least_budget(method, d, settings.generator())
     predictions = (evals - 2) * games.draws_per_value + games.endpoint_draws
-    may_own = can_own_draws(method) or (can_own_coalitions(method) and settings.draws == "own")
-    if settings.draws != "shared" and games.n_draws > 1 and may_own:
-        predictions = min(predictions, _least_predictions(settings, games, d, method))
+    must_own = can_own_coalitions(method) and settings.draws == "own"
+    if settings.draws != "shared" and games.n_draws > 1 and (can_own_draws(method) or must_own):
+        own = _least_predictions(settings, games, d, method)
+        predictions = own if must_own else min(predictions, own)
     if settings.max_predictions is not None:
         return predictions
     return max(2, -(-predictions // _predictions_per_eval(settings, games)))
@@ -247,4 +268,9 @@ def _least(settings: Settings, games: Games, method: AnyMethod, d: int) -> int:
 def _predictions_per_eval(settings: Settings, games: Games) -> int:
     """Return how many single draws one of ``max_evals`` pays for."""
     must_share = settings.draws == "shared" or games.n_draws == 1
-    return games.draws_per_value if must_share else min(games.n_draws, DRAWS_PER_EVAL)
+    return games.draws_per_value if must_share else draws_per_eval(games)
+
+
+def draws_per_eval(games: Games) -> int:
+    """Return how many single draws one of ``max_evals`` pays for if draws are not shared."""
+    return 1 if games.draws_are_endless else min(games.n_draws, DRAWS_PER_EVAL)

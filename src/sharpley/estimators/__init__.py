@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sharpley.estimators.base import Budget, Estimator
+from sharpley.coalitions.budget import Budget
+from sharpley.estimators.base import Estimator
 from sharpley.estimators.exact import ExactEstimator
 from sharpley.estimators.gp.control_variate import CrossFittedEstimator
 from sharpley.estimators.gp.estimator import GaussianProcessEstimator

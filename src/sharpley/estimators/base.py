@@ -16,42 +16,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from sharpley._support.checks import check_count
 from sharpley._support.threads import one_thread
 from sharpley._support.typing import RNG, Floats
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
 
 SAMPLED_PER_EVALUATION = 10
 """Maximum number of coalitions drawn per evaluation in the budget; repeated coalitions cost no evaluation."""
-
-
-class Budget(NamedTuple):
-    """What a run may spend, as numbers of distinct coalitions, v(∅) and v(N) included.
-
-    Examples
-    --------
-    The first of several checkpoints of a run that may stop once a tolerance is met:
-
-    >>> Budget(now=100, most=1000, may_stop=True)
-    Budget(now=100, most=1000, may_stop=True)
-    """
-
-    now: int
-    """Maximum number of coalitions in the store after this choice."""
-    most: int
-    """Maximum number of coalitions in the store at the end of the run."""
-    may_stop: bool
-    """Whether the run may end before ``most`` is spent, because a tolerance is met."""
-
-
-def whole_budget(most: int) -> Budget:
-    """Return a budget that is spent in a single choice."""
-    return Budget(most, most, may_stop=False)
 
 
 class Evaluated(Protocol):

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Floats
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, all_coalitions
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators.base import Budget, Estimator
+from sharpley.estimators.base import Estimator
 from sharpley.indices import SHAPLEY, Index
 
 

@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.typing import RNG, Coalitions, Floats
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments, grouped_moments, joined, unseen_variances
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
+from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Estimator
 
 RULES = ("uniform", "trapezoid")
 MAX_INTERVALS = 16  # with more intervals, the spread of q within an interval no longer matters

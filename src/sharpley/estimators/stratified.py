@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_flag
 from sharpley._support.typing import RNG, Coalitions, Floats
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
+from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Estimator
 
 FIRST_STAGE_SHARE = 0.5  # of the budget, spent evenly
 MEAN_DEVIATION_SHARE = 0.25  # of the mean predicted deviation, added to the deviation predicted for each stratum

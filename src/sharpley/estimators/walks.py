@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats, Orderings
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import (
     Moments,
     group_totals,
@@ -26,7 +27,7 @@ from sharpley.coalitions.moments import (
     unseen_variances,
 )
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Budget, Estimator
+from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Estimator
 
 STEPS_PER_REQUEST = 32  # steps requested from the source at a time
 MAX_COUNTED_COALITIONS = 10**12  # of one size: among more than this many, random walks practically never coincide

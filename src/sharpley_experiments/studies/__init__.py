@@ -4,6 +4,10 @@
     Errors of ``gp`` with actively chosen coalitions, compared with its fixed mixture of sizes.
 ``backgrounds``
     How far the values of one row depend on which 100 background rows are drawn.
+``batch``
+    Rows per second, memory and overhead of ``sharpley explain``, in one process, in two, and on a cluster.
+``common_part``
+    How much of what a regression in every draw misses is common to all draws.
 ``coverage``
     How often the 95% intervals of each method cover the true value.
 ``design_error``
@@ -16,6 +20,8 @@
     Time and memory around the model calls, compared with shap.
 ``rough``
     How often 95% intervals cover the true value on rough games, and whether a tolerance keeps its promise.
+``tiny``
+    Errors, coverage and time of ``gp`` from 2 to 10 evaluations for each player, beside shapiq's ShaplEIG.
 
 ``common`` holds what several studies use; ``gp_internals`` and ``design_internals`` hold all uses of parts of the
 library that are not public.

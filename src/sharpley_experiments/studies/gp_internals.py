@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
+from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators import GaussianProcessEstimator, GPSettings
-from sharpley.estimators.base import whole_budget
+from sharpley.estimators import GPSettings
 from sharpley.estimators.gp import active, fitting
 from sharpley.estimators.gp.data import normalised
-from sharpley.estimators.gp.estimator import mixture_quotas
 from sharpley.estimators.gp.kernel import Scales
+from sharpley.estimators.gp.of_pairs import ProcessOnPairs, mixture_quotas
 from sharpley.estimators.pairs.base import PairData
 from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class
 
@@ -38,7 +38,7 @@ __all__ = [
 
 
 class GaussianProcessRun:
-    """A run of ``gp`` in steps, so that each can be timed.
+    """A run of ``gp`` on pairs in steps, so that each can be timed.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class GaussianProcessRun:
     """
 
     def __init__(self, d: int, seed: int) -> None:
-        self._estimator, self._store = GaussianProcessEstimator(d, rng=seed), CoalitionStore(d)
+        self._estimator, self._store = ProcessOnPairs(d, rng=seed), CoalitionStore(d)
 
     def choose(self, budget: int) -> None:
         """Choose the coalitions that a budget pays for."""

@@ -3,8 +3,8 @@
     python -m sharpley_experiments.studies.overhead --out docs/results/overhead.md
 
 For each explainer: total time ÷ time inside ``predict``, distinct coalitions that the budget of 10 d + 2 pays for, and
-extra memory at the peak. All times are measured in one process, and memory in fresh ones. Ratios within a line are
-what counts: the machine is noisy.
+extra memory at the peak. Times are processor seconds of all threads, which a busy machine changes little, measured in
+one process; memory is measured in fresh ones. Ratios within a line are what counts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from multiprocessing import get_context
-from time import perf_counter
+from time import process_time
 from typing import Any, NamedTuple, TypeAlias
 
 import sharpley
@@ -36,7 +36,7 @@ BATCHED_MODELS: tuple[tuple[str, Maker, int], ...] = (
 """Models, with their number of features, that batch sizes are compared on."""
 
 COLUMNS = (
-    *("explainer", "d", "background", "budget", "total ÷ predict", "seconds", "calls"),
+    *("explainer", "d", "background", "budget", "total ÷ predict", "processor s", "calls"),
     *("coalitions per row", "peak MB"),
 )
 
@@ -94,10 +94,10 @@ def measure(make_model: Maker, d: int, n_background: int, n_rows: int, repeats: 
             explain = explainers(timed, background, budget)[name]
             explain(rows[:1])  # imports and compiles
             timed.reset()
-            start = perf_counter()
+            start = process_time()
             explain(rows)
-            total = perf_counter() - start
-            runs.append((total / timed.seconds, total, timed.calls, timed.rows / n_background / n_rows))
+            total = process_time() - start
+            runs.append((total / timed.process_seconds, total, timed.calls, timed.rows / n_background / n_rows))
         with get_context("spawn").Pool(1) as fresh:  # memory that an earlier explainer left behind would hide its use
             peak = fresh.apply(peak_memory, (make_model, d, n_background, n_rows, name))
         results.append(Result(name, d, n_background, budget, *min(runs, key=lambda run: run[0]), peak))
@@ -125,9 +125,10 @@ def table_of_results(title: str, results: Iterable[Result]) -> list[str]:
 
 
 def table_of_batch_sizes() -> list[str]:
-    """Measure seconds with different batch sizes, for a fast model, a costly call and a pandas pipeline."""
+    """Measure processor seconds with different batch sizes, for a fast model, a costly call and a pandas pipeline."""
     return [
-        "**Seconds by batch size** (rows in one call; the default is 32,768, or fewer so that a table has 2²¹ entries)",
+        "**Processor seconds by batch size** (rows in one call; the default is 32,768, or fewer so that a table has "
+        "2²¹ entries)",
         "",
         *markdown_head(["model", "d", *(f"{size:,}" for size in BATCH_SIZES)]),
         *(
@@ -146,9 +147,9 @@ def _seconds_by_batch_size(subject: Subject, d: int) -> list[str]:
         explainer.estimate(subject.table[-1:], max_evals=budget_of(d))
         seconds = []
         for _ in range(3):
-            start = perf_counter()
+            start = process_time()
             explainer.estimate(subject.table[-10:], max_evals=budget_of(d))
-            seconds.append(perf_counter() - start)
+            seconds.append(process_time() - start)
         cells.append(f"{min(seconds):.3f}")
     return cells
 

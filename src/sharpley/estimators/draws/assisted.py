@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
-from sharpley.estimators.draws.estimator import OwnDraws
+from sharpley.estimators.draws.population import Population
 from sharpley.estimators.draws.surrogate import FOLDS, LEAVES, TREES, Explained, Surrogates, default_surrogate
 from sharpley.estimators.draws.walked import Walked
 
@@ -25,7 +25,7 @@ class AssistedDraws:
 
     Parameters
     ----------
-    population : OwnDraws
+    population : Population
         The estimate without surrogates.
     surrogates : Surrogates or None
         The surrogates, if there are any.
@@ -33,7 +33,7 @@ class AssistedDraws:
         Whether to use the surrogates even if they do not lower the variance.
     """
 
-    population: OwnDraws
+    population: Population
     surrogates: Surrogates | None
     always: bool
 
@@ -81,13 +81,13 @@ class AssistedDraws:
         return missed._replace(values=missed.values + explained.values)
 
 
-def with_surrogate(choice: Any, population: OwnDraws, k: int, seed: NDArray[np.uint32]) -> AssistedDraws:
+def with_surrogate(choice: Any, population: Population, k: int, seed: NDArray[np.uint32]) -> AssistedDraws:
     """Return the estimate with the surrogate that was chosen, for k outputs; "auto" is none if it would take long."""
     is_auto = isinstance(choice, str)
     facts = population.facts
     if choice is None or (is_auto and TREES * LEAVES * FOLDS * k * population.n_draws > MAX_LEAVES_TIMES_DRAWS):
         return AssistedDraws(population, None, always=False)
-    if facts is None or facts.columns.shape[1] == 0:
+    if facts is None or population.weights is None or facts.columns.shape[1] == 0:
         if is_auto:
             return AssistedDraws(population, None, always=False)
         raise ValueError(

@@ -1,112 +1,91 @@
-"""Coalitions of their own for every draw.
-
-Of few draws, each can be estimated by itself, from coalitions that are evaluated in this draw alone; the Shapley value
-is the mean over draws. The errors of different draws then average out, which they do not if all draws have the same
-coalitions: n draws with m coalitions each are more accurate than m coalitions on all n draws, unless m is large.
-
-Only players that differ between the row and the draw matter. For each number t of such players, coalitions of t players
-are chosen once, and every draw assigns its players to them in a random order. So they are as random as coalitions that
-were chosen for each draw, but what depends on the coalitions alone is computed once for each t, whatever the number of
-rows and draws.
-"""
+"""Estimation from coalitions that every draw has for itself, for games with few draws."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.threads import one_thread
 from sharpley._support.typing import Coalitions, Floats
-from sharpley.coalitions.moments import Moments
+from sharpley.coalitions.budget import whole_budget
+from sharpley.coalitions.enumeration import can_be_enumerated
+from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.store import CoalitionStore
+from sharpley.estimators.base import Estimator
+from sharpley.estimators.draws.base import DrawsEstimator, DrawsTask, Look
+from sharpley.estimators.draws.pairings import AskedCoalitions, Pairings, Total, chosen, places_of
+from sharpley.estimators.exact import ExactEstimator
 
-NOT_PLAYING = -1
-
-
-class Pairings(NamedTuple):
-    """Rows with draws in which the same number t of players differ."""
-
-    rows: NDArray[np.int64]
-    """Position of the row of each pairing, (g,)."""
-    draws: NDArray[np.int64]
-    """Its draw, (g,)."""
-    places: NDArray[np.int64]
-    """The place that each player takes among the t players of the chosen coalitions, or NOT_PLAYING, (g, d)."""
+MAX_EVALUATIONS_AT_ONCE = 2**20  # of all rows of a block: their coalitions and values are in memory together
 
 
-def places_of(differing: Coalitions, draws: NDArray[np.int64], orders: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the places of the players that differ, (g, d), in the random order of their draw.
+class OwnCoalitions(DrawsEstimator):
+    """Shapley values as means over draws, each of which is estimated by itself.
 
     Parameters
     ----------
-    differing : (g, d) bool
-        Players that differ.
-    draws : (g,) int
-        The draw of each pairing.
-    orders : (n_draws, d) int
-        A random order of all players for every draw.
-    """
-    sorted_players = orders[draws]
-    in_order = np.take_along_axis(differing, sorted_players, axis=1)
-    places = np.where(in_order, np.cumsum(in_order, axis=1) - 1, NOT_PLAYING)
-    found = np.empty_like(places)
-    np.put_along_axis(found, sorted_players, places, axis=1)
-    return found
-
-
-class AskedCoalitions:
-    """The same coalitions of t players for several pairings, as single draws that have to be evaluated.
-
-    Parameters
-    ----------
-    pairings : Pairings
-        g pairings.
-    coalitions : (m, t) bool
-        The coalitions.
+    task : DrawsTask
+        What is to be estimated.
+    make_estimator : callable
+        Makes the estimator for a single draw from a number of players and a generator.
     """
 
-    def __init__(self, pairings: Pairings, coalitions: Coalitions) -> None:
-        self._pairings, self._m = pairings, len(coalitions)
-        absent = np.zeros((self._m, 1), dtype=bool)
-        self._padded = np.concatenate([coalitions, absent], axis=1)  # the last place is that of all who do not play
+    def __init__(self, task: DrawsTask, make_estimator: Callable[[int, np.random.Generator], Estimator]) -> None:
+        self._task, self._make_estimator = task, make_estimator
+        known = 2 if task.ends_known else 0
+        self._budget = (task.budget - task.endpoint_cost) // task.games.n_draws + known  # for each draw
+        ordering = task.generator().spawn(2)[1]
+        self._orders = ordering.permuted(np.tile(np.arange(task.games.d), (task.games.n_draws, 1)), axis=1)
+        self._estimators: dict[int, tuple[Estimator, Coalitions]] = {}
 
-    def __len__(self) -> int:
-        """Return the number of evaluations."""
-        return len(self._pairings.rows) * self._m
+    def run(self, rows: NDArray[np.int64]) -> None:
+        """Estimate the values of rows."""
+        at_once = max(1, MAX_EVALUATIONS_AT_ONCE // (self._budget * self._task.games.n_draws))
+        for start in range(0, len(rows), at_once):
+            self._run_block(rows[start : start + at_once])
 
-    def ask(self, part: slice) -> tuple[NDArray[np.int64], Coalitions, NDArray[np.int64]]:
-        """Return positions of rows (p,), coalitions (p, d) and draws (p,) of some of the evaluations."""
-        numbers = np.arange(*part.indices(len(self)))
-        which, coalition = numbers // self._m, numbers % self._m
-        members = self._padded[coalition[:, None], self._pairings.places[which]]
-        return self._pairings.rows[which], members, self._pairings.draws[which]
+    def _run_block(self, rows: NDArray[np.int64]) -> None:
+        task = self._task
+        n, d = task.games.n_draws, task.games.d
+        every, draws = np.repeat(np.arange(len(rows)), n), np.tile(np.arange(n), len(rows))
+        differing = task.games.differing(rows[every], draws)
+        sizes = differing.sum(axis=1)
+        spent = np.full(len(rows), task.endpoint_cost)
+        total = Total(len(rows), d, task.n_outputs)
+        for t in np.unique(sizes[sizes > 0]).tolist():
+            mine = sizes == t
+            pairings = Pairings(every[mine], draws[mine], places_of(differing[mine], draws[mine], self._orders))
+            moments, evaluations = self._estimate(rows, pairings, t)
+            total.add(pairings, moments, task.weights[pairings.draws])
+            spent += evaluations * np.bincount(pairings.rows, minlength=len(rows))
+        task.judge(Look(rows, total.moments(), None, spent, 1, is_last=True))
 
+    def _estimate(self, rows: NDArray[np.int64], pairings: Pairings, t: int) -> tuple[Moments, int]:
+        """Return the estimates of pairings in which t players differ, (g, t, k), and the evaluations for each."""
+        if t == 1:
+            return exact_moments(np.diff(self._ends_of(rows, pairings), axis=1)), 0
+        estimator, coalitions = self._estimator(t)
+        values = self._task.evaluate(rows, AskedCoalitions(pairings, coalitions))
+        values = values.reshape(len(pairings.rows), len(coalitions), self._task.n_outputs)
+        if self._task.ends_known:
+            values = np.concatenate([self._ends_of(rows, pairings), values], axis=1)
+        with one_thread():
+            return estimator.estimate(values), len(coalitions)
 
-def chosen(store: CoalitionStore, *, ends_known: bool) -> Coalitions:
-    """Return the coalitions of a store that have to be evaluated: all but ∅ and N if these are known."""
-    return store.since(2 if ends_known else 0)
+    def _estimator(self, t: int) -> tuple[Estimator, Coalitions]:
+        """Return the estimator for t players, and the coalitions that it asks for."""
+        if t not in self._estimators:
+            may_enumerate = can_be_enumerated(t, self._budget)
+            estimator = ExactEstimator(t) if may_enumerate else self._make_estimator(t, self._task.generator())
+            store = CoalitionStore(t)
+            estimator.choose(store, whole_budget(self._budget))
+            self._estimators[t] = estimator, chosen(store, ends_known=self._task.ends_known)
+        return self._estimators[t]
 
-
-class Total:
-    """Weighted sums of estimates over draws, for r rows, d players and k outputs."""
-
-    def __init__(self, r: int, d: int, k: int) -> None:
-        self._values, self._variances, self._squares = (np.zeros((r, d, k)) for _ in range(3))
-
-    def add(self, pairings: Pairings, moments: Moments, weights: Floats) -> None:
-        """Add the estimates (g, t, k) of pairings, with the weights of their draws (g,)."""
-        which, player = np.nonzero(pairings.places != NOT_PLAYING)
-        at = pairings.rows[which], player
-        place, weight = pairings.places[which, player], weights[which, None]
-        variances = weight**2 * moments.variances[which, place]
-        freedom = np.broadcast_to(moments.degrees_of_freedom, moments.values.shape)[which, place]
-        np.add.at(self._values, at, weight * moments.values[which, place])
-        np.add.at(self._variances, at, variances)
-        np.add.at(self._squares, at, variances**2 / freedom)
-
-    def moments(self) -> Moments:
-        """Return means over all draws, with Satterthwaite's degrees of freedom."""
-        known = self._squares > 0
-        freedom = np.where(known, self._variances**2 / np.where(known, self._squares, 1.0), np.inf)
-        return Moments(self._values, self._variances, freedom)
+    def _ends_of(self, rows: NDArray[np.int64], pairings: Pairings) -> Floats:
+        """Return the known values of ∅ and N of pairings, (g, 2, k)."""
+        if self._task.facts is None:
+            raise ValueError("a game whose draws are unknown has no known values of ∅ and N")
+        return np.stack([self._task.facts.empty[pairings.draws], self._task.ends[rows[pairings.rows], 1]], axis=1)

@@ -58,10 +58,10 @@ SurrogateChoice: TypeAlias = Literal["auto"] | Regressor | None
 
 
 def check_surrogate(surrogate: Any) -> None:
-    """Raise an error unless a surrogate is "auto", None or a tree regressor whose trees can be read."""
-    if surrogate is None or (isinstance(surrogate, str) and surrogate == "auto"):
-        return
+    """Raise an error unless a surrogate is "auto" or a tree regressor whose trees can be read."""
     if isinstance(surrogate, str):
+        if surrogate == "auto":
+            return
         raise ValueError(f"unknown surrogate {surrogate!r}; choose 'auto', None, or a tree regressor")
     if isinstance(surrogate, type):
         raise TypeError(f"surrogate must be a regressor, not a class: {surrogate.__name__}() instead of it")

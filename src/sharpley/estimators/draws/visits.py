@@ -71,6 +71,25 @@ class Visits:
         return np.concatenate([part, self._spread(rest)]) if rest else part
 
 
+class EndlessVisits:
+    """Visits to draws that are never exhausted: each is another one.
+
+    Parameters
+    ----------
+    n_draws : int
+        How many numbers draws may have, so many that none comes twice.
+    rng : Generator
+        Source of randomness.
+    """
+
+    def __init__(self, n_draws: int, rng: np.random.Generator) -> None:
+        self._n_draws, self._rng = n_draws, rng
+
+    def extend(self, count: int) -> NDArray[np.int64]:
+        """Visit ``count`` more draws."""
+        return self._rng.integers(self._n_draws, size=count)
+
+
 class FoldedVisits:
     """Visits to the draws of several folds, alternately and independently of each other.
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Coalitions, Floats
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import Budget, Estimator
+from sharpley.estimators.base import Estimator
 from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class
 
 

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.typing import Coalitions, Floats
+from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.moments import ROUNDING, Moments
+from sharpley.estimators.pairs.balance import balanced_weights
 from sharpley.estimators.pairs.base import PairedEstimator, by_game, evaluations_of
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
 from sharpley.permutations.sphere import hyperplane_basis
@@ -37,6 +38,9 @@ class RegressionEstimator(PairedEstimator):
     ----------
     d : int
         Number of players.
+    is_balanced : bool, default False
+        Whether to use weights with which the estimate is unbiased, if at least four pairs of every class are chosen.
+        The mean squared error of a single estimate is up to 5% larger, but that of a mean of many has no limit.
     rng : int, Generator, SeedSequence or None
         Source of randomness.
 
@@ -49,6 +53,10 @@ class RegressionEstimator(PairedEstimator):
     True
     """
 
+    def __init__(self, d: int, *, is_balanced: bool = False, rng: RNG = None) -> None:
+        super().__init__(d, rng=rng)
+        self._is_balanced = is_balanced
+
     @property
     def _fewest_pairs(self) -> int:
         return fewest_pairs(self.d)
@@ -59,7 +67,7 @@ class RegressionEstimator(PairedEstimator):
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
         """Fit the regression to all games."""
         data = self._data(values)
-        fit = PairRegression(data.signs).fit(data.odd, data.delta)
+        fit = PairRegression(data.signs, is_balanced=self._is_balanced).fit(data.odd, data.delta)
         phi, variances = by_game(fit.values, values), by_game(fit.variances, values)
         return Moments(phi, variances, np.full_like(phi, fit.degrees_of_freedom))
 
@@ -125,19 +133,24 @@ class PairRegression:
     n_settled : int, default 0
         Number of pairs, the first ones, that were chosen for another purpose. They represent only themselves, and the
         pairs drawn after them represent all others of their class.
+    is_balanced : bool, default False
+        Whether to use weights with which the estimate is unbiased, if there are enough pairs.
     """
 
-    def __init__(self, signs: Floats, n_settled: int = 0) -> None:
+    def __init__(self, signs: Floats, n_settled: int = 0, *, is_balanced: bool = False) -> None:
         n, d = signs.shape
         sizes = (signs > 0).sum(axis=1)
         weights, unseen = _weights_and_unseen(sizes, d, n_settled)
         self._d = d
-        self._root_weights = np.sqrt(weights)[:, None]
         self._mean_signs = signs.sum(axis=1) / d
         # b = δ/d + directions @ c satisfies the constraint for every c.
         self._directions = hyperplane_basis(d).T
-        classes = np.unique(sizes[2 * sizes != d])
-        design = np.concatenate([signs @ self._directions, (sizes[:, None] == classes).astype(np.float64)], axis=1)
+        linear = signs @ self._directions
+        size_effects = (sizes[:, None] == np.unique(sizes[2 * sizes != d])).astype(np.float64)
+        if is_balanced:
+            weights = balanced_weights(weights, linear, size_effects, sizes, d)
+        self._root_weights = np.sqrt(weights)[:, None]
+        design = np.concatenate([linear, size_effects], axis=1)
         left_vectors, singular, right_vectors = np.linalg.svd(self._root_weights * design, full_matrices=False)
         kept = singular > SINGULAR_VALUE_TOLERANCE * singular[0]
         self._range = left_vectors[:, kept]

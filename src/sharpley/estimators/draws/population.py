@@ -1,4 +1,4 @@
-"""Estimation from orderings that have draws of their own.
+"""The population of draws, and the estimate of means over all of them from those that were visited.
 
 A game is the mean of its draws, and the Shapley value is linear: the value of a player is the mean over draws b of its
 value in draw b. So nothing requires that all draws are evaluated for the same coalitions. Here every step, an ordering
@@ -23,7 +23,6 @@ from sharpley.games.base import DrawFacts
 
 PRIOR_VISITS = 10.0  # second visits that the share of all players counts as, in the variance within draws
 TINY = np.finfo(np.float64).tiny
-LEAST_DRAWS = 2
 MAX_ERRORS_AT_ONCE = 2**20  # of all rows that are fitted together; several arrays of this size are needed
 
 
@@ -69,15 +68,15 @@ def by_draw(contributions: Floats, draws: NDArray[np.int64], differing: Coalitio
 
 
 @dataclass(frozen=True)
-class OwnDraws:
+class Population:
     """The population of draws, and the estimate from those that were visited.
 
     Parameters
     ----------
     n_draws : int
         Number of all draws.
-    weights : (n_draws,) float
-        Weights of the draws, which sum to 1.
+    weights : (n_draws,) float or None
+        Weights of the draws, which sum to 1; None for draws that are never exhausted, of which nothing is known.
     facts : DrawFacts or None
         What is known of all draws.
     use_controls : bool
@@ -88,21 +87,21 @@ class OwnDraws:
     """
 
     n_draws: int
-    weights: Floats
+    weights: Floats | None
     facts: DrawFacts | None
     use_controls: bool
     folds: NDArray[np.int64] | None = None
 
     def controls(self, d: int) -> Controls | None:
         """Return the features of all draws; None if they are unknown or not to be used."""
-        if self.facts is None or not self.use_controls:
+        if self.facts is None or self.weights is None or not self.use_controls:
             return None
         return make_controls(self.facts, self.weights, d)
 
     def order(self, d: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Return all draws sorted by their values of ∅; in random order if these are unknown, and among equal ones."""
         mixed = rng.permutation(self.n_draws)
-        if self.facts is None:
+        if self.facts is None or self.weights is None:
             return mixed
         scores = make_controls(self.facts, self.weights, d).scores
         return mixed if scores.shape[1] == 0 else mixed[np.argsort(scores[mixed, 0], kind="stable")]
@@ -139,9 +138,16 @@ class OwnDraws:
             Arrays of shape (r, d, k).
         """
         visited = by_draw(contributions, draws, differing)
-        shares = self.weights[visited.draws] * self._draws_for_each(visited.draws)
+        n = len(visited.draws)
+        shares = (
+            np.full(n, 1.0 / n)
+            if self.weights is None
+            else self.weights[visited.draws] * self._draws_for_each(visited.draws)
+        )
         found = self._fit(visited, shares, rows)
         moments = self._variances(found, visited, varying)
+        if self.weights is None:
+            return moments  # the totals are not known either
         return _adding_up(moments, ends[:, 1] - ends[:, 0])
 
     def _draws_for_each(self, visited: NDArray[np.int64]) -> Floats | float:
