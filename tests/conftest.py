@@ -83,3 +83,6 @@ def no_windows():
     plt.switch_backend("agg")
     yield
     plt.close("all")
+
+
+pytest_plugins = ["small_files"]  # fixtures of the tests of batches

@@ -222,7 +222,7 @@ def test_progress_ends_at_the_announced_total(method, tol, monkeypatch):
     from sharpley.engine.progress import Progress
 
     steps = []
-    monkeypatch.setattr(Progress, "__init__", lambda self, show, total: steps.append(-total))
+    monkeypatch.setattr(Progress, "__init__", lambda self, show, total, is_limit: steps.append(-total))
     monkeypatch.setattr(Progress, "advance", lambda self, count: steps.append(count))
     monkeypatch.setattr(Progress, "close", lambda self: None)
     Explainer(wide_model, WIDE[:4], method=method, rng=0).estimate(WIDE[20:23], max_evals=800, tol=tol)

@@ -59,9 +59,9 @@ def test_too_small_a_budget_raises_an_error_before_the_model_is_called():
     ):
         Explainer(never, WIDE[:3]).estimate(WIDE[5:6], max_evals=8)
     with pytest.raises(
-        ValueError, match=r"max_evals=20 is too small .* with 14 players: the least budget is max_evals=28$"
+        ValueError, match=r"max_evals=15 is too small .* with 14 players: the least budget is max_evals=16$"
     ):
-        Explainer(never, WIDE[:3], draws="shared").estimate(WIDE[5:6], max_evals=20)
+        Explainer(never, WIDE[:3], draws="shared").estimate(WIDE[5:6], max_evals=15)
 
 
 @pytest.mark.parametrize(

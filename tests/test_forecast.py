@@ -66,8 +66,38 @@ def test_a_long_run_says_so(monkeypatch):
         time.sleep(0.01)
         return model(x)
 
-    with pytest.warns(LongRunWarning, match=r"will take about .* minutes; fewer rows, a smaller max_predictions"):
+    with pytest.warns(LongRunWarning, match=r"will take about .* more minutes; fewer rows, a smaller max_predictions"):
         Explainer(slow, DATA, rng=0, batch_size=100).estimate(DATA[:3] + 0.5, max_predictions=1000)
+
+
+class Clock:
+    """A clock that the test sets."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr(progress.time, "perf_counter", lambda: self.now)
+
+
+def advance(bar, clock, seconds, count=10):
+    clock.now += seconds
+    bar.advance(count)
+
+
+@pytest.mark.parametrize("slow_steps", [[0], [1], [2], [0, 2]])
+def test_compilation_is_no_long_run(monkeypatch, recwarn, slow_steps):
+    clock, bar = Clock(monkeypatch), progress.Progress(False, 1000)
+    for step in range(100):
+        advance(bar, clock, 20.0 if step in slow_steps else 0.5)
+    assert not recwarn
+
+
+def test_a_tolerance_is_no_long_run_before_it_has_taken_long(monkeypatch, recwarn):
+    clock, bar = Clock(monkeypatch), progress.Progress(False, 100_000, is_limit=True)
+    for _ in range(20):
+        advance(bar, clock, 2.9)
+    assert not recwarn
+    with pytest.warns(LongRunWarning, match="up to .* more minutes, unless the tolerance is met before"):
+        advance(bar, clock, 2.9)
 
 
 def test_a_plan_needs_a_sufficient_budget():

@@ -350,7 +350,7 @@ def test_the_store_keeps_each_coalition_once():
         (
             {"max_evals": 5},
             ValueError,
-            r"max_evals=5 is too small for method 'auto' with 6 players: the least budget is max_evals=12",
+            r"max_evals=5 is too small for method 'auto' with 6 players: the least budget is max_evals=8",
         ),
         ({"max_evals": 5, "method": "monte-carlo"}, ValueError, "at least 12"),
         ({"max_evals": 63, "method": "exact"}, ValueError, "at least 64"),

@@ -25,6 +25,7 @@ def estimate(
     rng: RNG = None,
     unbiased: bool = False,
     surrogate: SurrogateChoice = None,
+    independent_rows: bool = False,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> ShapleyEstimate:
@@ -61,6 +62,9 @@ def estimate(
         have to estimate what it misses; without effect on other methods. It costs some time of its own, which
         pays if evaluations take more than about 0.1 ms. "auto" fits scikit-learn's HistGradientBoostingRegressor, and
         uses it for a row if that lowers the variance; a regressor that you give is always used.
+    independent_rows : bool, default False
+        Whether the result of a row must not depend on which rows, and how many, are explained with it, to the last
+        bit. Methods that learn from several rows, such as "gp", then learn from each by itself, which takes longer.
     n_jobs : int, optional
         Number of parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.
     progress : bool, optional
@@ -94,4 +98,5 @@ def estimate(
         index=index,
         draws=draws,
         max_predictions=max_predictions,
+        independent_rows=independent_rows,
     )

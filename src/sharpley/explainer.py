@@ -9,16 +9,16 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sharpley._support.checks import check_flag
-from sharpley._support.shap_names import OF_EXPLAINER, hint
+from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, hint, with_hints
 from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method, check_method, method_name
 from sharpley.estimation import estimate
 from sharpley.estimators.draws.surrogate import SurrogateChoice
-from sharpley.forecast import Forecast, forecast, pilot_positions
+from sharpley.forecast import PILOT_ROWS, Forecast, forecast, pilot_positions
 from sharpley.games.base import Games
-from sharpley.games.linked import Link, LinkedGames, as_link
-from sharpley.games.marginal.background import Background, as_background, number_of_rows, take_rows
+from sharpley.games.linked import Link, LinkedGames, as_link, check_link
+from sharpley.games.marginal.background import as_background, number_of_rows, take_rows
 from sharpley.games.marginal.containers import is_one_row, row_labels_of
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
@@ -28,9 +28,6 @@ from sharpley.result import ShapleyEstimate
 
 if TYPE_CHECKING:
     import shap
-
-
-MAX_LINKED_ROWS = 1000  # of the background, if a link requires all of them for every coalition
 
 
 class Explainer:
@@ -68,6 +65,9 @@ class Explainer:
         Source of randomness. With an int, every call makes the same random choices.
     unbiased : bool, default False
         Whether to use only methods whose mean over all random choices is the Shapley value; see ``estimate``.
+    independent_rows : bool, default False
+        Whether the result of a row must not depend on which rows, and how many, are explained with it, to the last
+        bit. Methods that learn from several rows, such as "gp", then learn from each by itself, which takes longer.
     n_jobs : int, optional
         Number of parallel workers of joblib's current backend; -1 for all cores. Results do not depend on it.
     batch_size : int, optional
@@ -86,6 +86,7 @@ class Explainer:
     (array([[3., 3., 1.]]), array([[0., 0., 0.]]), 'exact')
     """
 
+    @with_hints(OF_CONSTRUCTOR)
     def __init__(
         self,
         model: Any,
@@ -98,25 +99,25 @@ class Explainer:
         groups: Mapping[str, Any] | None = None,
         rng: RNG = None,
         unbiased: bool = False,
+        independent_rows: bool = False,
         n_jobs: int | None = None,
         batch_size: int | None = None,
         feature_names: Sequence[str] | None = None,
         output_names: Sequence[str] | None = None,
     ) -> None:
         self.model = model
-        function = ModelFunction(model, output, output_names)
-        function.announce()
-        self.model_method = function.name
+        self.model_method = ModelFunction(model, output, output_names).name
         self.background = as_background(background, rng=rng)
         check_method(method)
         self.method = method
         self.draws = draws
-        check_link(link, self.background)
+        check_link(link, number_of_rows(self.background.rows))
         self.link = link
         self.output = output
         self.groups = groups
         self.rng = rng
         self.unbiased = check_flag("unbiased", unbiased)
+        self.independent_rows = check_flag("independent_rows", independent_rows)
         self.n_jobs = n_jobs
         self.batch_size = batch_size
         self.feature_names = feature_names
@@ -124,6 +125,7 @@ class Explainer:
         self._known = KnownBackground()
         self._known_of: tuple[Any, ...] = (self.model, self.background, self.groups, self.output)
 
+    @with_hints(OF_CALL)
     def __call__(
         self,
         X: Any,  # noqa: N803 (scikit-learn's name)
@@ -178,6 +180,7 @@ class Explainer:
         explanation = to_explanation(found, games.rows, games.players)
         return explanation[0] if is_one_row(X) else explanation
 
+    @with_hints(OF_CALL)
     def estimate(
         self,
         X: Any,  # noqa: N803 (scikit-learn's name)
@@ -192,23 +195,8 @@ class Explainer:
 
         Parameters
         ----------
-        X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-            Rows to explain, usually of the same type as the background. For one row, such as ``X[0]`` or
-            ``frame.iloc[0]``, the result has no axis of rows.
-        max_evals : int, optional
-            Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
-            1000 d + 2 with ``tol``. Each pays for one prediction for every background row, but for at most 100 unless
-            draws="shared".
-        max_predictions : int, optional
-            Maximum number of predictions for each row.
-        tol : float, optional
-            Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
-        surrogate : "auto", tree regressor or None, default None
-            A regressor that learns the model from its predictions for mixed rows, so that these only have to show what
-            it misses. For models that take more than about 0.1 ms for a prediction; "auto" fits one for each row, and
-            uses it where it lowers the variance. See ``estimate``.
-        progress : bool, optional
-            Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)
+        X, max_evals, max_predictions, tol, surrogate, progress
+            As for a call of the explainer. For one row, the result has no axis of rows.
 
         Returns
         -------
@@ -229,6 +217,7 @@ class Explainer:
         found = self._estimate(self._games(X), max_evals, max_predictions, tol, surrogate, progress)
         return found.row(0) if is_one_row(X) else found
 
+    @with_hints(OF_CALL)
     def plan(
         self,
         X: Any,  # noqa: N803 (scikit-learn's name)
@@ -237,16 +226,23 @@ class Explainer:
         max_predictions: int | None = None,
         tol: float | None = None,
         surrogate: SurrogateChoice = None,
+        pilot_rows: int = PILOT_ROWS,
+        n_rows: int | None = None,
     ) -> Forecast:
         """Forecast what explaining rows will cost and how accurate it will be, from a pilot of a few of them.
 
         Parameters
         ----------
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-            Rows that are to be explained. Up to three of them are explained for the forecast, and the background is
+            Rows that are to be explained. A few of them are explained for the forecast, and the background is
             predicted, if it has not been yet.
         max_evals, max_predictions, tol, surrogate
             As for the explanation that is planned.
+        pilot_rows : int, default 3
+            Maximum number of rows that are explained for the forecast. More of them give a better forecast of the time
+            that many rows take, which are explained together.
+        n_rows : int, optional
+            Number of rows that are to be explained, if X is only a sample of them.
 
         Returns
         -------
@@ -264,11 +260,40 @@ class Explainer:
         """
         everyone = self._games(X)
         everyone.predict_background()  # once for the explainer, so that it is not part of what is extrapolated
-        pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows)))
+        pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows, pilot_rows)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
             found = self._estimate(pilot, max_evals, max_predictions, tol, surrogate, False, in_workers=False)
-        return forecast(everyone.n_rows, found, pilot.model_time, self.model)
+        return forecast(n_rows or everyone.n_rows, found, pilot.model_time, None if self.groups else self.model)
+
+    def map_partitions(
+        self,
+        frame: Any,
+        *,
+        max_evals: int | None = None,
+        max_predictions: int | None = None,
+        tol: float | None = None,
+    ) -> Any:
+        """Explain the partitions of a Dask dataframe, lazily.
+
+        Parameters
+        ----------
+        frame : dask.dataframe.DataFrame
+            Rows to explain, with the columns of the background, which must be a pandas frame.
+        max_evals, max_predictions, tol
+            As for ``estimate``.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            With the partitions and the index of ``frame``: one line for each row and output, with columns such as
+            "value_age" and "standard_error_age". Nothing is explained before it is computed, except for one row of
+            the background, which shows what the model returns. Results do not depend on the partitions.
+        """
+        from sharpley.partitions import ExplainFrame, map_partitions
+
+        explain = ExplainFrame(self, max_evals=max_evals, max_predictions=max_predictions, tol=tol)
+        return map_partitions(explain, frame)
 
     def _games(self, rows: Any) -> MarginalGame:
         of = (self.model, self.background, self.groups, self.output)
@@ -309,6 +334,7 @@ class Explainer:
             rng=self.rng,
             unbiased=self.unbiased,
             surrogate=surrogate,
+            independent_rows=self.independent_rows,
             n_jobs=self.n_jobs if in_workers else None,
             progress=progress,
         )
@@ -324,13 +350,3 @@ class Explainer:
     def __repr__(self) -> str:
         output = "" if self.output is None else f", output={self.output!r}"
         return f"Explainer({self.model_method}, method={method_name(self.method)!r}{output})"
-
-
-def check_link(link: Link | None, background: Background) -> None:
-    """Raise an error if a link is unknown, or if there are too many background rows to use all for every coalition."""
-    n = number_of_rows(background.rows)
-    if as_link(link) is not None and n > MAX_LINKED_ROWS:
-        raise ValueError(
-            f"with a link, every coalition is evaluated for all background rows, but there are {n}; use fewer, as in "
-            "Explainer(model, Background.sample(X_train, 100), link=...), or explain a model that returns log-odds"
-        )

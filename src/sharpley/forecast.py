@@ -77,9 +77,9 @@ class Forecast:
         return "\n".join([*lines, *self.notes])
 
 
-def pilot_positions(n: int) -> NDArray[np.int64]:
+def pilot_positions(n: int, count: int = PILOT_ROWS) -> NDArray[np.int64]:
     """Return the positions of the pilot rows among n rows, evenly spread."""
-    return np.unique(np.linspace(0, n - 1, min(n, PILOT_ROWS)).astype(np.int64))
+    return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
 
 
 def forecast(n_rows: int, found: ShapleyEstimate, in_model: CallTime, model: Any) -> Forecast:

@@ -225,17 +225,18 @@ class ShapleyEstimate:
 
 
 def load(path: str | Path) -> ShapleyEstimate:
-    """Load an estimate that ``ShapleyEstimate.save`` wrote.
+    """Load an estimate that ``ShapleyEstimate.save`` or ``sharpley explain`` wrote.
 
     Parameters
     ----------
     path : str or Path
-        A Parquet file.
+        A Parquet file, or the folder that ``sharpley explain`` wrote to. The ids of rows become their labels.
 
     Returns
     -------
     ShapleyEstimate
     """
-    from sharpley.presentation.parquet import read
+    from sharpley.presentation import parquet, row_table
 
-    return ShapleyEstimate(**read(path))
+    folder = Path(path)
+    return ShapleyEstimate(**(row_table.read(folder) if folder.is_dir() else parquet.read(path)))

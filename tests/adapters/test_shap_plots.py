@@ -98,7 +98,7 @@ def test_waterfall_names_the_active_column_and_the_values_of_a_group():
 
 
 def test_force_and_scatter_show_labels_of_groups():
-    assert any("place = 37." in text for text in _texts(lambda: PLOTS["force"](explanation("groups"))))
+    assert any("place = (37." in text for text in _texts(lambda: PLOTS["force"](explanation("groups"))))
     month = explanation("groups")[:, explanation("groups").feature_names.index("month")]
     assert set(MONTHS) <= set(_texts(lambda: shap.plots.scatter(month, show=False)))
 

@@ -159,14 +159,14 @@ def test_the_positive_class_is_announced_once(caplog):
     say_once.cache_clear()
     model = LogisticRegression().fit(DATA, LABELS)
     for _ in range(3):
-        Explainer(model, DATA[:5])
+        Explainer(model, DATA[:5]).estimate(DATA[10:11])
     assert [record.getMessage() for record in caplog.records] == [
         "sharpley: explaining predict_proba of the class 'yes'; output='no' selects the other class, "
         "and output='all' both"
     ]
     caplog.clear()
-    Explainer(model, DATA[:5], output="no")
-    Explainer(LogisticRegression().fit(DATA, THREE), DATA[:5])
+    Explainer(model, DATA[:5], output="no").estimate(DATA[10:11])
+    Explainer(LogisticRegression().fit(DATA, THREE), DATA[:5]).estimate(DATA[10:11])
     assert not caplog.records
 
 

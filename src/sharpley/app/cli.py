@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +11,8 @@ import typer
 from sharpley import SAMPLERS, __version__, discrepancy
 from sharpley._support import cache as _cache
 from sharpley._support.checks import check_choice
+from sharpley.app.errors import plain_errors
+from sharpley.app.explain import explain
 from sharpley.app.files import read_array, write_array
 from sharpley.engine.methods import METHODS, make_sampler, sample_for_budget
 from sharpley.permutations.kernels import KERNELS, kernel_by_name
@@ -27,16 +27,6 @@ KERNEL_HELP = "One of: " + ", ".join(KERNELS)
 CACHED_METHODS = [name for name, record in METHODS.items() if record.keeps_samples]
 """Methods whose samples are computed once and stored."""
 FILE_HELP = "CSV (one ordering per line, no header) or NPY; - for standard input."
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Print errors that the user can fix as one line; any other error is a defect and keeps its traceback."""
-    try:
-        yield
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.echo(f"sharpley: {error}", err=True)
-        raise typer.Exit(2) from error
 
 
 def _show_version(wanted: bool) -> None:
@@ -69,7 +59,7 @@ def sample(
 
     The orderings of method sbq must be used with their weights: write these to a file as well, with --weights.
     """
-    with _plain_errors():
+    with plain_errors():
         if weights == out:
             raise ValueError(f"orderings and weights cannot both go to {out!r}; choose another file for the weights")
         sampler = make_sampler(method, d, rng=seed)
@@ -87,10 +77,13 @@ def discrepancy_command(
     weights: Annotated[str | None, typer.Option(help="File with weights; equal weights by default.")] = None,
 ) -> None:
     """Print the discrepancy of orderings: the lower it is, the better they represent all permutations."""
-    with _plain_errors():
+    with plain_errors():
         sample_weights = None if weights is None else read_array(weights, np.float64).reshape(-1)
         value = discrepancy(read_array(orderings, np.int64), sample_weights, kernel=kernel_by_name(kernel, scale))
         typer.echo(f"{value:.6g}")
+
+
+app.command()(explain)
 
 
 @app.command()
@@ -114,21 +107,23 @@ def reproduce(
     Geometry: cayley-graph-3, cayley-graph-4, voronoi-cells, orthogonal-codes,
     kendall-distribution, kendall-bounds, sobol-sphere, sobol-histogram.
 
-    Tables: complexity, datasets, table-discrepancy.
+    Tables: complexity, datasets, algorithms, table-discrepancy.
 
     Evaluation: existing-gbdt, proposed-gbdt, proposed-mlp, lambda-gbdt,
     lambda-mlp, argmax-samples, kernels.
 
     Images: images, images-time, images-lambda.
 
-    Beyond the paper: own-draws, images-ours.
+    Claims of the text: propositions, herding-rate, orthogonal-blocks, clustering.
+
+    Beyond the paper: ours-gbdt, ours-mlp, own-draws, images-ours.
 
     The page, report.html, shows all results in the folder, with a verdict on
     each claim of the paper that was tested. An interrupted run can be resumed.
     """
     from sharpley_experiments.paper.reproduce import reproduce as run
 
-    with _plain_errors():
+    with plain_errors():
         outcome = run(names, out, preset=preset, jobs=jobs, data=data)
     typer.echo(f"Page: {outcome.page.resolve().as_uri()}")
     if outcome.failed:
@@ -146,7 +141,7 @@ def bench(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Number of processes; -1 for one per core.")] = 1,
     game: Annotated[
-        list[str] | None, typer.Option(help="Only this game, such as xgboost-bank or airport; may be repeated.")
+        list[str] | None, typer.Option(help="Only this game, such as xgboost-bank or shapiq-*; may be repeated.")
     ] = None,
     method: Annotated[
         list[str] | None, typer.Option(help='Only this method, such as gp or "shapiq OddSHAP"; may be repeated.')
@@ -167,7 +162,7 @@ def bench(
     from sharpley_experiments.bench.peers import versions
 
     note = f"sharpley {__version__}, {versions()}"
-    with _plain_errors():
+    with plain_errors():
         if population:
             from sharpley_experiments.bench.population import report as population_report
             from sharpley_experiments.bench.population.run import run as run_population
@@ -192,7 +187,7 @@ def demo(
     from sharpley.app import demo as of_table
     from sharpley.app import demo_images
 
-    with _plain_errors():
+    with plain_errors():
         (demo_images if image else of_table).run(out)
 
 
@@ -222,7 +217,7 @@ def warm(
     """Precompute samples, or all that explanations with a budget need, so that their first use is fast."""
     from rich.progress import track
 
-    with _plain_errors():
+    with plain_errors():
         check_choice("method", method, CACHED_METHODS)
         if not n and not max_evals:
             raise ValueError("nothing to compute; give numbers of orderings (-n) or budgets (--max-evals)")
@@ -239,5 +234,5 @@ def warm(
 @cache.command()
 def clear(data: Annotated[bool, typer.Option("--data", help="Also remove downloaded data sets.")] = False) -> None:
     """Remove all designs and sequences from the cache."""
-    with _plain_errors():
+    with plain_errors():
         typer.echo(f"removed {_cache.clear(data=data)} files")

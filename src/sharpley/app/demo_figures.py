@@ -8,7 +8,7 @@ import numpy as np
 
 from sharpley import plotting
 from sharpley.app.demo_study import FEATURES, Study
-from sharpley.plotting.axes import from_pyplot, new_axes
+from sharpley.plotting.axes import forget, from_pyplot, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def waterfall(study: Study) -> Axes:
 def comparison(study: Study) -> Axes:
     """Draw the intervals of one patient, with the exact values and those of shap."""
     one = study.patient
-    ax = plotting.intervals(study.estimate[one], exact=study.exact[one])
+    ax = forget(plotting.intervals(study.estimate[one], exact=study.exact[one]))
     features = [FEATURES.index(label.get_text()) for label in ax.get_yticklabels()]
     ax.scatter(
         study.of_shap[one, features], np.arange(len(features)), marker="x", c=THEIRS, s=32, zorder=5, label="shap"
@@ -59,7 +59,7 @@ def comparison(study: Study) -> Axes:
 
 def errors(study: Study) -> Axes:
     """Draw the share of values whose error is below a bound, over the bound."""
-    ax = new_axes(None)
+    ax = forget(new_axes(None))
     share = (np.arange(study.exact.size) + 1) / study.exact.size
     sides = (("Sharpley", study.estimate.values, OURS), ("shap", study.of_shap, THEIRS))
     for name, values, colour in sides:

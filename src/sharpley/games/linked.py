@@ -16,6 +16,7 @@ from sharpley.games.values import describe
 LinkFunction: TypeAlias = Callable[[Floats], ArrayLike]
 Link: TypeAlias = str | LinkFunction
 
+MAX_LINKED_ROWS = 1000  # of the background, all of which a link requires for every coalition
 SMALLEST_PROBABILITY = 1e-15  # the logit of 0 is taken at this probability, as shap does: −34.5
 
 
@@ -118,3 +119,13 @@ class LinkedGames(Games):
             where = "" if coalitions is None else f" of {describe(coalitions[bad[0][0]])}"
             raise ValueError(f"link returned {linked[tuple(bad[0])]} for the value {values[tuple(bad[0])]:.6g}{where}")
         return linked
+
+
+def check_link(link: Link | None, n_background: int) -> None:
+    """Raise an error if a link is unknown, or if there are too many background rows to use all for every coalition."""
+    if as_link(link) is not None and n_background > MAX_LINKED_ROWS:
+        raise ValueError(
+            f"with a link, every coalition is evaluated for all background rows, but there are {n_background}; use "
+            "fewer, as in Explainer(model, Background.sample(X_train, 100), link=...), or explain a model that returns "
+            "log-odds"
+        )

@@ -1,7 +1,7 @@
 """Plots of estimates: functions that draw and compute nothing; they need ``sharpley[plot]``.
 
-Each function draws on the axes that are passed as ``ax``, or on those of a new figure, and returns the axes. New
-figures do not belong to pyplot, so there is nothing to close; ``save`` writes them to a file.
+Each function draws on the axes that are passed as ``ax``, or on those of a new figure, and returns the axes. Notebooks
+display new figures, in a script ``plt.show()`` does, and ``save`` writes them to a file.
 """
 
 from sharpley.plotting.axes import save

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def require_matplotlib() -> None:
@@ -22,12 +23,23 @@ def require_matplotlib() -> None:
 
 def new_axes(ax: Axes | None, *, height: float = 4.2) -> Axes:
     """Return ``ax``, or the axes of a new figure of this height, in inches, if it is None."""
-    if ax is not None:
-        return ax
-    require_matplotlib()
-    from matplotlib.figure import Figure
+    return new_figure((6.4, height)).subplots() if ax is None else ax
 
-    return Figure(figsize=(6.4, height), layout="constrained").subplots()  # not pyplot, which has global state
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Return a new figure of pyplot, of a width and height in inches: notebooks and ``plt.show()`` display it."""
+    require_matplotlib()
+    from matplotlib import pyplot as plt
+
+    return plt.figure(figsize=size, layout="constrained")
+
+
+def forget(ax: Axes) -> Axes:
+    """Let pyplot forget the figure of ``ax``, which remains usable but is not displayed, and need not be closed."""
+    from matplotlib import pyplot as plt
+
+    plt.close(figure_of(ax))
+    return ax
 
 
 def save(ax: Axes, path: str | Path) -> None:
@@ -51,10 +63,15 @@ def save(ax: Axes, path: str | Path) -> None:
     ...     [path.name for path in Path(folder).iterdir()]
     ['convergence.png']
     """
+    figure_of(ax).savefig(path, dpi=150, bbox_inches="tight")
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the figure that contains ``ax``."""
     figure = ax.get_figure(root=True)
     if figure is None:
-        raise ValueError("cannot save axes that do not belong to a figure")
-    figure.savefig(path, dpi=150, bbox_inches="tight")
+        raise ValueError("these axes do not belong to a figure any more")
+    return figure
 
 
 def from_pyplot(draw: Callable[[], object], *, size: tuple[float, float]) -> Axes:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.image_result import ImageEstimate
-from sharpley.plotting.axes import new_axes, require_matplotlib
+from sharpley.plotting.axes import new_axes, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,14 +138,11 @@ def three_columns(
     Returns
     -------
     (n, 3) array of Axes
-        Of a new figure, which ``plotting.save`` writes to a file.
+        Of a new figure, which notebooks display; ``plotting.save`` writes it to a file.
     """
     if len(errors) != len(found):
         raise ValueError(f"errors must have one mapping for each of {len(found)} images, got {len(errors)}")
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(3.6 * INCHES, INCHES * len(found) + 0.2), layout="constrained")
+    figure = new_figure((3.6 * INCHES, INCHES * len(found) + 0.2))
     axes = figure.subplots(len(found), 3, squeeze=False, width_ratios=(1, 1.15, 1.3))
     for row, (first, second, third) in enumerate(axes):
         picture(found, row, ax=first)

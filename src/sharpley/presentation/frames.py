@@ -18,7 +18,7 @@ def long_frame(result: Labelled) -> Any:
     n, d, k = result.values.shape
     columns: dict[str, Any] = {}
     if result.has_rows:
-        columns["row"] = pd.Index(result.rows).repeat(k * d)
+        columns["row"] = pd.Index(result.rows, tupleize_cols=False).repeat(k * d)
     if result.has_outputs:
         columns["output"] = np.tile(np.repeat(result.outputs, d), n)
     columns["feature"] = np.tile(np.asarray(result.players, dtype=object), n * k)
@@ -47,6 +47,7 @@ def _arrays(result: Labelled) -> tuple[Any, ...]:
 def _wide_index(result: Labelled) -> Any:
     import pandas as pd
 
-    if not result.has_outputs:
-        return pd.Index(result.rows, name="row")
-    return pd.MultiIndex.from_product([result.rows, result.outputs], names=["row", "output"])
+    rows = pd.Index(result.rows, name="row", tupleize_cols=False)  # a row with several labels has a tuple of them
+    return (
+        rows if not result.has_outputs else pd.MultiIndex.from_product([rows, result.outputs], names=["row", "output"])
+    )

@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from sharpley.presentation.labelled import Labelled
+from sharpley.presentation.labelled import Labelled, signed
 
 MOST_BLOCKS = 5  # combinations of a row and an output
 MOST_PLAYERS = 12
@@ -16,6 +16,7 @@ POSITIVE, NEGATIVE = "#ff0d57", "#1e88e5"  # shap's colours
 
 def as_html(result: Labelled) -> str:
     """Return a table of the largest values for each of the first rows and outputs, with bars and intervals."""
+    result = result.without_rounding_errors()
     n, _, k = result.values.shape
     blocks = [(row, output) for row in range(n) for output in range(k)]
     parts = [f"<p><strong>{escape(result.heading)}</strong></p>"]
@@ -48,7 +49,7 @@ def _line(result: Labelled, at: tuple[int, int, int], largest: float) -> str:
     value, error = result.values[at], result.standard_errors[at]
     return (
         f"<tr><td style='text-align:left'>{escape(result.players[at[1]])}</td>"
-        f"<td style='white-space:nowrap'>{value:+.4g} ± {error:.2g}</td>"
+        f"<td style='white-space:nowrap'>{signed(value)} ± {error:.2g}</td>"
         f"<td>{_bar(value, result.lower[at], result.upper[at], largest)}</td></tr>"
     )
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 
+ROUNDING = 1e-12  # values that are smaller than this, relative to the largest or the base value, are printed as 0
+
 
 class Labelled(NamedTuple):
     """The numbers of a result, with all axes, and the labels of these."""
@@ -36,6 +38,12 @@ class Labelled(NamedTuple):
     heading: str
     """One line on the whole result."""
 
+    def without_rounding_errors(self) -> Labelled:
+        """Return the numbers for people: 0 instead of values that are far below what they are added to."""
+        largest = np.abs(self.values).max(axis=1, keepdims=True, initial=0.0)
+        least = ROUNDING * np.maximum(largest, np.abs(self.base_values)[:, None, :])
+        return self._replace(values=np.where(np.abs(self.values) < least, 0.0, self.values))
+
     def block_title(self, row: int, output: int) -> str:
         """Return a title for the values of one row and output, such as "row 3, setosa"."""
         parts = [f"row {self.rows[row]}"] if self.has_rows else []
@@ -45,6 +53,11 @@ class Labelled(NamedTuple):
     def by_size(self, row: int, output: int, most: int) -> NDArray[np.int64]:
         """Return the players with the largest values of one row and output, the largest first, at most ``most``."""
         return np.argsort(-np.abs(self.values[row, :, output]), kind="stable")[:most]
+
+
+def signed(value: float) -> str:
+    """Return a value with its sign, four digits of it; 0 has none."""
+    return "0" if value == 0 else f"{value:+.4g}"
 
 
 def heading(d: int, method: str, n_evals: Any, converged: Any) -> str:

@@ -23,7 +23,7 @@ WHOLE = ("method", "names", "output_names", "compute_time")
 
 def write(path: str | Path, result: dict[str, Any], shape: tuple[int, int, int]) -> None:
     """Write the fields of a result to a file that appears only when it is complete; ``shape`` is (rows, d, outputs)."""
-    pa, pq = _pyarrow()
+    pa, pq = pyarrow()
     about = {name: result[name] for name in WHOLE}
     about |= {"version": VERSION, "shape": shape}
     about |= {f"{name}_shape": np.shape(result[name]) for name in ("values", "base_values", "n_evals", "n_predictions")}
@@ -53,7 +53,7 @@ def _columns(result: dict[str, Any], shape: tuple[int, int, int]) -> dict[str, A
 
 def read(path: str | Path) -> dict[str, Any]:
     """Return the fields of the result in a file that ``write`` wrote."""
-    _, pq = _pyarrow()
+    _, pq = pyarrow()
     table = pq.read_table(Path(path))
     raw = (table.schema.metadata or {}).get(KEY)
     if raw is None:
@@ -92,7 +92,8 @@ def _array(pa: Any, values: Any) -> Any:
         return pa.array([str(value) for value in values])
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def pyarrow() -> tuple[Any, Any]:
+    """Return pyarrow and its module for Parquet files; an error says how to install them."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

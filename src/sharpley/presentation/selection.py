@@ -55,6 +55,7 @@ def positions(key: Any, axes: list[Axis]) -> list[Any]:
         where = next((number for number in order if axes[number].knows(key)), order[0])
         return [axis.position(key) if number == where else None for number, axis in enumerate(axes)]
     keys = list(key) if isinstance(key, tuple) else [key]
+    keys = [each.to_numpy() if hasattr(each, "to_numpy") else each for each in keys]  # a Series, such as a mask of rows
     if (at := next((number for number, each in enumerate(keys) if each is Ellipsis), None)) is not None:
         keys[at : at + 1] = [slice(None)] * (len(axes) - len(keys) + 1)
     if len(keys) > len(axes):

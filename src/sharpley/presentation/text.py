@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sharpley.presentation.labelled import Labelled
+from sharpley.presentation.labelled import Labelled, signed
 
 MOST_BLOCKS = 3  # combinations of a row and an output
 MOST_PLAYERS = 10
@@ -14,6 +14,7 @@ LONGEST_NAME = 28
 
 def as_text(result: Labelled) -> str:
     """Return the largest values of the first rows and outputs, one in a line, and how much was left out."""
+    result = result.without_rounding_errors()
     n, _, k = result.values.shape
     blocks = [(row, output) for row in range(n) for output in range(k)]
     lines = [result.heading]
@@ -30,7 +31,7 @@ def _block(result: Labelled, row: int, output: int) -> list[str]:
     base, largest = float(result.base_values[row, output]), float(np.abs(values).max(initial=0.0))
     shown = result.by_size(row, output, MOST_PLAYERS)
     names = [_short(result.players[player]) for player in shown]
-    numbers = [f"{values[player]:+.4g}" for player in shown]
+    numbers = [signed(values[player]) for player in shown]
     widths = max(map(len, names), default=0), max(map(len, numbers), default=0)
     title = result.block_title(row, output)
     lines = [f"{title}: base value {base:.4g}" if title else f"base value {base:.4g}"]

@@ -1,11 +1,15 @@
 """Every study runs at its smallest, so that none goes stale."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import sharpley
 from sharpley_experiments.studies import (
     active,
     backgrounds,
+    batch,
+    common_part,
     coverage,
     design_error,
     designs,
@@ -13,8 +17,10 @@ from sharpley_experiments.studies import (
     gp_rows,
     gp_time,
     large,
+    noise,
     overhead,
     surrogates,
+    tiny,
 )
 
 pytestmark = pytest.mark.slow
@@ -34,6 +40,13 @@ def test_designs_writes_bounds_and_variants(tmp_path):
 def test_overhead_measures_shap_too(tmp_path):
     overhead.main(["--quick", "--out", str(tmp_path / "overhead.md")])
     assert "| shap Permutation | 8 |" in (tmp_path / "overhead.md").read_text()
+
+
+def test_noise_compares_methods_at_all_levels(tmp_path):
+    noise.main(["--quick", "--out", str(tmp_path / "noise.md")])
+    lines = (tmp_path / "noise.md").read_text().splitlines()
+    assert lines[2] == "| noise | evaluations | noisy | gp | regression | antithetic |"
+    assert len(lines) == 4 + len(noise.LEVELS) * len(noise.MULTIPLES)
 
 
 def test_active_compares_choices_on_a_model(tmp_path):
@@ -91,7 +104,36 @@ def test_draws_rule_compares_shared_and_own_draws(tmp_path):
     assert (table["low"] <= table["ratio"]).all()
 
 
+def test_batch_measures_every_case(tmp_path):
+    batch.main(["--quick", "--out", str(tmp_path / "batch.md")])
+    text = (tmp_path / "batch.md").read_text()
+    assert "| one process | cheap | 300 | 100 | " in text
+    assert "| two processes | cheap | 300 | 100 | " in text
+    assert "engine overhead: " in text
+
+
+def test_common_part_is_a_share(tmp_path):
+    common_part.main(["--quick", "--out", str(tmp_path / "common.md")])
+    line = (tmp_path / "common.md").read_text().splitlines()[-1]
+    assert line.startswith("| XGBoost | make_regression | 0.")
+
+
+def test_common_part_is_all_if_draws_are_the_same_and_none_if_they_have_nothing_in_common():
+    rng = np.random.default_rng(0)
+    background, rows = rng.normal(size=(60, 8)), np.full((1, 8), 5.0)
+    same = sharpley.MarginalGame(lambda x: (x > 4).prod(axis=1) + (x[:, :3] > 4).prod(axis=1), background, rows)
+    assert common_part.common_share(same, 0) == pytest.approx(1.0)
+    other = sharpley.MarginalGame(lambda x: np.sin(1e3 * x).prod(axis=1), background, rows)
+    assert abs(common_part.common_share(other, 0)) < 0.15
+
+
 def test_large_measures_every_case(tmp_path):
     large.main(["--quick", "--out", str(tmp_path / "large.md")])
     text = (tmp_path / "large.md").read_text()
     assert all(f"| {name} | " in text for name in large.QUICK_CASES)
+
+
+def test_tiny_compares_forms_of_gp(tmp_path):
+    tiny.main(["--quick", "--out", str(tmp_path)])
+    assert "| models | 3 d | gp in pairs | " in (tmp_path / "tiny.md").read_text()
+    assert (tmp_path / "tiny.png").stat().st_size > 10_000

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.games.marginal.mixing import is_from
 from sharpley.games.marginal.players import Players
 
 SEPARATORS = "_=:.-"
-SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray)
+NUMBERS = (int, float, np.number, np.bool_)
 MOST_VALUES = 3  # values of a group that are shown
 
 
@@ -23,10 +24,37 @@ def columns_of(rows: Any) -> NDArray[Any]:
     return array if array.dtype.kind in "biuf" else array.astype(object)
 
 
+def ordinals_of(rows: Any) -> dict[int, Floats]:
+    """Return numbers for the columns of a frame whose order is not that of their text: categories, dates, durations."""
+    if is_from("pandas", rows, "DataFrame"):
+        each = [_pandas_ordinals(rows.iloc[:, j]) for j in range(rows.shape[1])]
+    elif is_from("polars", rows, "DataFrame"):
+        each = [_polars_ordinals(series) for series in rows.get_columns()]
+    else:
+        each = []
+    return {j: numbers for j, numbers in enumerate(each) if numbers is not None}
+
+
+def _pandas_ordinals(column: Any) -> Floats | None:
+    if hasattr(column.dtype, "categories"):
+        codes = column.array.codes
+    elif column.dtype.kind in "mM":
+        codes = column.rank(method="dense").to_numpy() - 1
+    else:
+        return None
+    return np.where(column.isna().to_numpy(), np.nan, codes)
+
+
+def _polars_ordinals(series: Any) -> Floats | None:
+    is_ordered = series.dtype.is_temporal() or type(series.dtype).__name__ == "Enum"
+    codes = series.to_physical().rank("dense") - 1 if is_ordered else None
+    return None if codes is None else np.asarray(codes.cast(float).to_numpy())
+
+
 def shown_values(columns: NDArray[Any], players: Players) -> NDArray[Any]:
     """Return what is shown of each row and player, (rows, d): the value of a column, or a label of a group."""
-    if columns.dtype.kind == "O":  # shap would take a list for further rows and columns
-        columns = np.frompyfunc(lambda v: str(v) if isinstance(v, SEVERAL) else v, 1, 1)(columns)
+    if columns.dtype.kind == "O":
+        columns = np.stack([_printable(column) for column in columns.T], axis=1)
     if players.is_plain:
         return columns
     shown = np.empty((len(columns), players.d), dtype=object)
@@ -38,22 +66,35 @@ def shown_values(columns: NDArray[Any], players: Players) -> NDArray[Any]:
     return shown
 
 
-def numbers_for(columns: NDArray[Any], players: Players) -> Floats:
+def _printable(column: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers, NaN where they are missing, or else text for all that shap cannot print, such as dates."""
+    missing = [_is_missing(value) for value in column]
+    shown = np.empty(len(column), dtype=object)  # numpy would take lists for further axes
+    if all(gone or isinstance(value, NUMBERS) for value, gone in zip(column, missing, strict=True)):
+        shown[:] = [np.nan if gone else value for value, gone in zip(column, missing, strict=True)]
+    else:
+        shown[:] = [value if isinstance(value, (str, *NUMBERS)) else str(value) for value in column]
+    return shown
+
+
+def numbers_for(columns: NDArray[Any], players: Players, ordinals: dict[int, Floats]) -> Floats:
     """Return a number for each row and player, (rows, d), by which plots colour and place points."""
-    if players.is_plain and columns.dtype.kind in "biuf":
-        return columns.astype(np.float64)
-    numbers = [_number(columns[:, players.of_column == player]) for player in range(players.d)]
-    return np.stack(numbers, axis=1)
+    if columns.dtype.kind in "biuf":
+        numbers = columns.astype(np.float64)
+    else:
+        each = [ordinals[j] if j in ordinals else _codes(column) for j, column in enumerate(columns.T)]
+        numbers = np.stack(each, axis=1)
+    if players.is_plain:
+        return numbers
+    return np.stack([_number(numbers[:, players.of_column == player]) for player in range(players.d)], axis=1)
 
 
-def _number(mine: NDArray[Any]) -> Floats:
-    """Return the numbers of one player with columns (rows, c)."""
-    if mine.shape[1] == 1:
-        return _codes(mine[:, 0])
-    if is_one_hot(mine):
-        active = np.asarray(mine, dtype=np.float64)
-        return np.where(active.any(axis=1), active.argmax(axis=1), -1.0)
-    parts = np.stack([_codes(mine[:, j]) for j in range(mine.shape[1])], axis=1)
+def _number(parts: Floats) -> Floats:
+    """Return one number for each row of the columns of a player, (rows, c)."""
+    if parts.shape[1] == 1:
+        return parts[:, 0]
+    if is_one_hot(parts):
+        return np.where(parts.any(axis=1), parts.argmax(axis=1), -1.0)
     _, order = np.unique(np.nan_to_num(parts, nan=np.inf), axis=0, return_inverse=True)
     return order.reshape(-1).astype(np.float64)
 
@@ -78,13 +119,14 @@ def group_labels(mine: NDArray[Any], names: list[str]) -> list[str]:
     >>> group_labels(np.array([[0, 1], [1, 0], [0, 0]]), ["month_may", "month_june"])
     ['june', 'may', 'none']
     >>> group_labels(np.array([[37.88, -122.2]]), ["latitude", "longitude"])
-    ['37.88, -122.2']
+    ['(37.88, -122.2)']
     """
     if is_one_hot(mine):
         short = [name[common_prefix(names) :] for name in names]
         return [short[int(np.argmax(row))] if np.any(row) else "none" for row in np.asarray(mine, dtype=np.float64)]
     more = ", …" if mine.shape[1] > MOST_VALUES else ""
-    return [", ".join(_text(value) for value in row[:MOST_VALUES]) + more for row in mine]
+    # In brackets, since shap removes zeros at the end of text: "37, -120" would become "37, -12".
+    return ["(" + ", ".join(_text(value) for value in row[:MOST_VALUES]) + more + ")" for row in mine]
 
 
 def common_prefix(names: list[str]) -> int:
@@ -107,10 +149,10 @@ def _text(value: Any) -> str:
 
 def _codes(column: NDArray[Any]) -> Floats:
     """Return the column as numbers if it can be converted, else as codes of its distinct values; NaN if missing."""
+    missing = np.array([_is_missing(value) for value in column], dtype=bool)
     try:
-        return column.astype(np.float64)
+        return np.where(missing, np.nan, column).astype(np.float64)
     except (TypeError, ValueError):
-        missing = np.array([_is_missing(value) for value in column], dtype=bool)
         _, codes = np.unique([str(value) for value in column], return_inverse=True)
         return np.where(missing, np.nan, codes.reshape(-1).astype(np.float64))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sharpley.adapters.shap.display import columns_of, numbers_for, shown_values
+from sharpley.adapters.shap.display import columns_of, numbers_for, ordinals_of, shown_values
 from sharpley.games.marginal.players import Players
 from sharpley.result import ShapleyEstimate
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> shap.Explanation:
     """Convert an estimate for rows to a shap Explanation.
 
-    shap colours points by ``data`` and prints ``display_data``. So ``data`` contains only numbers: categories and
-    strings become codes, a group of one-hot columns the number of the column that is set, and other groups are numbered
-    in the order of their values. ``display_data`` contains the original values, and labels for groups.
+    shap colours points by ``data`` and prints ``display_data``. So ``data`` contains only numbers: categories, dates
+    and strings become their positions in order, a group of one-hot columns the number of the column that is set, and
+    other groups are numbered in the order of their values. ``display_data`` contains the original values, as text
+    where they are not numbers, and labels for groups.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> sh
     explanation = shap.Explanation(
         values=estimate.values,
         base_values=estimate.base_values,
-        data=numbers_for(columns, players),
+        data=numbers_for(columns, players, ordinals_of(rows)),
         display_data=shown_values(columns, players),
         instance_names=None if estimate.row_labels is None else [str(label) for label in estimate.row_labels],
         feature_names=estimate.names,

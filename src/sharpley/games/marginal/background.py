@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sharpley._support.checks import check_count, stacklevel_outside
 from sharpley._support.typing import RNG, Floats
 from sharpley.games.marginal.containers import check_readable
-from sharpley.games.marginal.shap_background import rows_and_weights
+from sharpley.games.marginal.shap_background import USE_ADAPTER, rows_and_weights
 
 MAX_ROWS = 2**20  # of the background; more are not predicted
 
@@ -104,9 +104,7 @@ class Background:
         from sklearn.cluster import KMeans
 
         check_readable("data", data)
-        values = data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
-        if values.dtype.kind not in "biuf":
-            raise TypeError(f"k-means needs numbers, got dtype {values.dtype}; use Background.sample")
+        values = _as_numbers(data)
         if not np.isfinite(values.astype(np.float64)).all():
             raise TypeError("k-means needs finite numbers, but the data contain NaN or infinity; use Background.sample")
         seed = int(np.random.default_rng(rng).integers(2**31))
@@ -129,6 +127,19 @@ class Background:
                 f"got {np.array2string(weights, threshold=10)}"
             )
         return weights / weights.sum()
+
+
+def _as_numbers(data: Any) -> NDArray[Any]:
+    """Return rows as an array of numbers; columns of flags and of numbers may stand beside each other."""
+    values = data.to_numpy() if hasattr(data, "to_numpy") else np.asarray(data)
+    if values.dtype.kind in "biuf":
+        return np.asarray(values)
+    try:
+        if any(isinstance(value, str | bytes) for value in values.reshape(-1)):
+            raise ValueError("text")
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"k-means needs numbers, got dtype {values.dtype}; use Background.sample") from None
 
 
 def number_of_rows(data: Any) -> int:
@@ -163,9 +174,10 @@ def as_background(background: Any, *, rng: RNG = None) -> Background:
     if (of_shap := rows_and_weights(background)) is not None:
         return Background(*of_shap)
     if background is None or callable(background):
+        masker = "" if background is None else f"; if it is a masker, {USE_ADAPTER}"
         raise TypeError(
             f"the background must be rows of data, got {background!r}; "
-            "pass training data, as in Explainer(model, X_train)"
+            f"pass training data, as in Explainer(model, X_train){masker}"
         )
     if isinstance(background, int | np.integer):
         raise TypeError(

@@ -14,6 +14,7 @@ import numpy as np
 from sharpley.games.marginal.mixing import is_from
 
 METHOD_ORDER = ("predict_proba", "decision_function", "predict")
+OF_CLASSES = ("predict_proba", "predict_log_proba", "decision_function")  # with an output for each class
 KERAS_BATCH = 4096  # Keras itself would take 32 rows at a time, which is slow for so many rows
 ONNX_TYPES = {
     "tensor(float)": np.float32,
@@ -34,7 +35,7 @@ class Call(NamedTuple):
     name: str
     """Name of the function or method, for messages."""
     output_names: list[str] | None = None
-    """Names of the outputs; None if they are not known before the first call."""
+    """Names of the outputs, if there are as many; None if they are not known before the first call."""
     positive: int | None = None
     """Position of the positive class of a binary classifier that has an output for each class."""
 
@@ -58,23 +59,21 @@ def find_call(model: Any) -> Call:
         name = str(getattr(model, "__name__", type(model).__name__))
         return Call(model, name, _class_names(getattr(model, "__self__", None), name))
     got = f"a {type(model).__name__} of data; the model comes first" if hasattr(model, "shape") else repr(model)
-    raise TypeError(f"model must be callable or have one of the methods {', '.join(METHOD_ORDER)}; got {got}")
+    other = "; pass one of its methods, as in model.transform" if hasattr(model, "transform") else ""
+    raise TypeError(f"model must be callable or have one of the methods {', '.join(METHOD_ORDER)}; got {got}{other}")
 
 
 def _class_names(model: Any, method: str) -> list[str] | None:
     """Return the names of a classifier's outputs, from its ``classes_``; several classifiers in one are numbered."""
     classes = getattr(model, "classes_", None)
-    if method not in ("predict_proba", "decision_function") or classes is None or len(classes) == 0:
+    if method not in OF_CLASSES or classes is None or len(classes) == 0:
         return None
     if isinstance(classes, list) and all(isinstance(each, np.ndarray) for each in classes):
         return [f"{number}: {label}" for number, each in enumerate(classes) for label in each]
     names = [str(label) for label in classes]
-    if method == "predict_proba":
-        return names
-    if len(names) == 2:
+    if method == "decision_function" and len(names) == 2:
         return names[1:]  # a single score, which is large for the second class
-    one_for_each = getattr(model, "decision_function_shape", "ovr") != "ovo"  # otherwise one for each pair of classes
-    return names if one_for_each else None
+    return names
 
 
 def _torch_call(module: Any) -> Call:

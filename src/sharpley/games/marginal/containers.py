@@ -19,6 +19,8 @@ UNREADABLE = (
     ("polars", "LazyFrame", "call {name}.collect()"),
     ("dask.dataframe", "DataFrame", "call {name}.compute()"),
     ("xgboost", "DMatrix", "pass the table that it was made of"),
+    ("lightgbm", "Dataset", "pass the table that it was made of"),
+    ("catboost", "Pool", "pass the table that it was made of"),
 )
 """Tables that are not read, and what to call instead."""
 
@@ -38,10 +40,10 @@ def check_readable(name: str, data: Any) -> None:
 
 
 def is_one_row(rows: Any) -> bool:
-    """Return whether ``rows`` is a single row: a Series, a mapping, a 1-d array, or a list of values."""
+    """Return whether ``rows`` is a single row: a Series, a mapping, a 1-d array (sparse ones, too), or a list."""
     if is_from("pandas", rows, "Series") or isinstance(rows, Mapping):
         return True
-    return not _is_frame(rows) and not is_sparse(rows) and np.ndim(rows) == 1
+    return bool(rows.ndim == 1) if is_sparse(rows) else not _is_frame(rows) and np.ndim(rows) == 1
 
 
 def as_table(rows: Any, background: Any) -> Any:
@@ -69,6 +71,8 @@ def _is_frame(data: Any) -> bool:
 
 def _one_row(row: Any, background: Any) -> Any:
     """Return one row as a table of one row: an array, or a list of values if there is a frame to put them into."""
+    if is_sparse(row):
+        return type(background)(row.reshape(1, -1)) if is_sparse(background) else row.toarray()[None]
     names = getattr(row, "index", None) if is_from("pandas", row, "Series") else None
     values = list(row.values()) if isinstance(row, Mapping) else list(row)
     labels = list(row) if isinstance(row, Mapping) else None if names is None else list(names)

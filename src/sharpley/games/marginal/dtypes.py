@@ -73,7 +73,8 @@ def _fitted(name: Any, column: Any, dtype: Any) -> Any:
         if is_number:  # missing values, or numbers that are no integers
             return column
         raise
-    if (whole.astype(column.dtype) == column).all():
+    there = column.notna()
+    if (whole[there].astype(column.dtype) == column[there]).all():
         return whole
     if not is_number:  # text would become True
         raise ValueError(f"column {name!r} has values that are not {dtype}")
@@ -113,6 +114,9 @@ def align_pandas(rows: Any, background: Any) -> tuple[Any, Any]:
         mine, theirs = rows.dtypes[j], background.dtypes[j]
         if mine == theirs:
             continue
+        if _fits(rows[j], theirs):
+            rows = rows.astype({j: theirs})
+            continue
         if not (is_number(mine) and is_number(theirs)):
             raise TypeError(_differ(name, mine, theirs))
         if is_bool(mine):
@@ -123,6 +127,18 @@ def align_pandas(rows: Any, background: Any) -> tuple[Any, Any]:
             check_digits(f"column {name!r} of X", rows[j].dropna().to_numpy())
             check_digits(f"column {name!r} of the background", background[j].dropna().to_numpy())
     return rows, background
+
+
+def _fits(column: Any, dtype: Any) -> bool:
+    """Return whether a pandas column of text or categories can be converted to the background's dtype unchanged."""
+    import pandas as pd
+
+    values = column.cat.categories if hasattr(column, "cat") else column.dropna()
+    if not hasattr(dtype, "categories"):
+        is_text = isinstance(dtype, pd.StringDtype) or pd.api.types.is_object_dtype(dtype)
+        return is_text and not hasattr(column, "cat") and pd.api.types.infer_dtype(values) in ("string", "empty")
+    same_order = getattr(column.dtype, "ordered", dtype.ordered) == dtype.ordered
+    return same_order and not dtype.ordered and bool(values.isin(dtype.categories).all())
 
 
 def _becomes_float(one: Any, other: Any) -> bool:
@@ -141,7 +157,10 @@ def check_polars(rows: Any, background: Any) -> None:
             continue
         numbers = all(s.dtype.is_numeric() or s.dtype == pl.Boolean for s in (one, other))
         if not numbers:
-            raise TypeError(_differ(name, one.dtype, other.dtype))
+            raise TypeError(
+                f"column {name!r} is {one.dtype} in X but {other.dtype} in the background; convert them to the same "
+                f"dtype, as in X.cast({{{name!r}: background[{name!r}].dtype}})"
+            )
         if pl.concat([one[:0].to_frame(), other[:0].to_frame()], how="vertical_relaxed")[name].dtype.is_float():
             check_digits(f"column {name!r} of X", one.drop_nulls().to_numpy())
             check_digits(f"column {name!r} of the background", other.drop_nulls().to_numpy())
@@ -150,7 +169,10 @@ def check_polars(rows: Any, background: Any) -> None:
 def _differ(name: Any, mine: Any, theirs: Any) -> str:
     """Say how the dtype of a column of X differs from that of the background, and what to do."""
     if not (hasattr(mine, "categories") and hasattr(theirs, "categories")):
-        return f"column {name!r} is {mine} in X but {theirs} in the background; convert them to the same dtype"
+        return (
+            f"column {name!r} is {mine} in X but {theirs} in the background; convert them to the same dtype, as in "
+            f"X[{name!r}] = X[{name!r}].astype(background[{name!r}].dtype)"
+        )
     levels, known = list(mine.categories), list(theirs.categories)
     extra, missing = [x for x in levels if x not in known], [x for x in known if x not in levels]
     how = f"only X has {extra}, only the background has {missing}" if extra or missing else "their order differs"

@@ -17,6 +17,8 @@ from sharpley._support.typing import Floats
 from sharpley.games.marginal.calls import find_call
 from sharpley.games.marginal.outputs import Output, as_outputs, positions_of
 
+PROBABILITY_ROUNDING = 1e-3  # by which the sum of probabilities in single precision may differ from 1
+
 
 @dataclass
 class CallTime:
@@ -66,7 +68,8 @@ class ModelFunction:
         self.call, self.name, self._positive = found.function, found.name, found.positive
         names = found.output_names if output_names is None else output_names
         self._names = None if names is None else [str(name) for name in names]
-        self._n_outputs = None if self._names is None else len(self._names)
+        self._names_are_given, self._is_settled = output_names is not None, False
+        self._n_outputs = len(output_names) if output_names is not None else None
         self._is_default = output is None
         self._output = self._positive if output is None else output
         self._positions: NDArray[np.int64] | None = None
@@ -80,15 +83,6 @@ class ModelFunction:
             return self._names
         return [self._names[position] for position in self._positions]
 
-    def announce(self) -> None:
-        """Say, once in a process, that only the positive class of a binary classifier is explained."""
-        if self._is_default and self._positive is not None and self._names is not None:
-            positive, other = self._names[self._positive], self._names[1 - self._positive]
-            say_once(
-                f"explaining {self.name} of the class {positive!r}; "
-                f"output={other!r} selects the other class, and output='all' both"
-            )
-
     def __call__(self, rows: Any, n: int, describe_rows: Callable[[], str]) -> Floats:
         """Call the model on n rows and return the chosen outputs, (n, k) float.
 
@@ -97,16 +91,34 @@ class ModelFunction:
         with note_rows(self.name, n, describe_rows), self.time.measure():
             output, names = as_outputs(self.call(rows), n, self.name)
         k = output.shape[1]
-        if self._n_outputs is None:
-            self._n_outputs = k
-            self._names = names
-        if k != self._n_outputs:
+        if self._n_outputs is not None and k != self._n_outputs:
             raise ValueError(f"{self.name} returned {k} outputs for {describe_rows()}, expected {self._n_outputs}")
+        if not self._is_settled:
+            self._settle(output, names)
         if self._output is None:
             return output
         if self._positions is None:
             self._positions = positions_of(self._output, self._names, k)
         return output[:, self._positions]
+
+    def _settle(self, output: Floats, names: list[str] | None) -> None:
+        """Settle what the outputs are, when the first are there.
+
+        Names of classes are given up if there are not as many outputs, as for scores of pairs of classes, or if those
+        of two classes do not add up to 1, as for two labels that are predicted at once.
+        """
+        self._is_settled, self._n_outputs = True, output.shape[1]
+        is_choice = self._positive is None or np.allclose(output.sum(axis=1), 1.0, atol=PROBABILITY_ROUNDING)
+        if not self._names_are_given and not (is_choice and len(self._names or ()) == self._n_outputs):
+            self._names, self._positions = names, None
+        if not is_choice and self._is_default:
+            self._output = self._positions = None
+        elif self._is_default and self._positive is not None and self._names is not None:
+            positive, other = self._names[self._positive], self._names[1 - self._positive]
+            say_once(
+                f"explaining {self.name} of the class {positive!r}; "
+                f"output={other!r} selects the other class, and output='all' both"
+            )
 
 
 @contextmanager
