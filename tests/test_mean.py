@@ -3,7 +3,7 @@ import pytest
 
 from sharpley import SAMPLERS, all_orderings, permutation_mean
 from sharpley.coalitions.moments import group_totals, group_weights, grouped_moments
-from sharpley.engine.methods import make_sampler
+from sharpley.engine.making import make_sampler
 from sharpley.samplers.replicates import REPLICATES, draw_groups
 
 D = 5

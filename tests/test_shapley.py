@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sharpley
 from sharpley import METHODS, SAMPLERS, KernelHerding, Spearman, from_orderings, shapley_values
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.methods import make_estimator
+from sharpley.engine.making import make_estimator
 from sharpley.estimators import OwenEstimator, OwenHalvedEstimator
 from sharpley.games import Airport, Glove, UnanimitySum, WeightedVoting
 

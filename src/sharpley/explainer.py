@@ -12,7 +12,8 @@ from sharpley._support.checks import check_flag
 from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, hint, with_hints
 from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
-from sharpley.engine.methods import Method, check_method, method_name
+from sharpley.engine.facts import check_method, method_name
+from sharpley.engine.methods import Method
 from sharpley.estimation import estimate
 from sharpley.estimators.draws.surrogate import SurrogateChoice
 from sharpley.forecast import PILOT_ROWS, Forecast, forecast, pilot_positions

@@ -11,7 +11,8 @@ import numpy as np
 
 from sharpley._support.typing import RNG, ArrayLike
 from sharpley.engine.auto import Draws
-from sharpley.engine.methods import Method, check_method, method_name
+from sharpley.engine.facts import check_method, method_name
+from sharpley.engine.methods import Method
 from sharpley.estimation import estimate
 from sharpley.games.marginal.outputs import Output
 from sharpley.games.tiles.baselines import Baseline

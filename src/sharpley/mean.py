@@ -15,7 +15,8 @@ import numpy as np
 from sharpley._support.checks import check_count
 from sharpley._support.typing import RNG, ArrayLike, Floats, Orderings
 from sharpley.coalitions.moments import group_totals, group_weights, grouped_moments
-from sharpley.engine.methods import MethodFactory, SamplerName, make_sampler
+from sharpley.engine.making import make_sampler
+from sharpley.engine.methods import MethodFactory, SamplerName
 from sharpley.samplers.replicates import draw_groups
 
 

@@ -15,7 +15,8 @@ import sharpley
 from sharpley import METHODS, SAMPLERS
 from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.methods import AUTO, MethodName, make_estimator, make_sampler
+from sharpley.engine.making import make_estimator, make_sampler
+from sharpley.engine.methods import AUTO, MethodName
 from sharpley.games import UnanimitySum
 
 ESTIMATING = [name for name in METHODS if name != AUTO]

@@ -14,7 +14,7 @@ from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.methods import make_estimator
+from sharpley.engine.making import make_estimator
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
 from sharpley.estimators.gp import posterior as gp_posterior
 from sharpley.estimators.gp.data import with_full_coalition

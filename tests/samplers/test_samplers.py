@@ -18,7 +18,7 @@ from sharpley import (
     Sobol,
     all_orderings,
 )
-from sharpley.engine.methods import make_sampler
+from sharpley.engine.making import make_sampler
 from sharpley.permutations.orderings import as_orderings
 
 NESTED_SAMPLERS = {

@@ -14,7 +14,8 @@ from sharpley._support.checks import check_choice
 from sharpley.app.errors import plain_errors
 from sharpley.app.explain import explain
 from sharpley.app.files import read_array, write_array
-from sharpley.engine.methods import METHODS, make_sampler, sample_for_budget
+from sharpley.engine.making import make_sampler, sample_for_budget
+from sharpley.engine.methods import METHODS
 from sharpley.permutations.kernels import KERNELS, kernel_by_name
 
 app = typer.Typer(

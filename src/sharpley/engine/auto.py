@@ -32,18 +32,9 @@ from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
 from sharpley.coalitions.enumeration import can_be_enumerated
-from sharpley.engine.methods import (
-    AUTO,
-    METHODS,
-    AnyMethod,
-    can_own_coalitions,
-    can_own_draws,
-    estimates,
-    is_unbiased,
-    least_budget,
-    method_name,
-    record_of,
-)
+from sharpley.engine.facts import can_own_coalitions, can_own_draws, estimates, is_unbiased, method_name, record_of
+from sharpley.engine.making import least_budget
+from sharpley.engine.methods import AUTO, METHODS, AnyMethod
 from sharpley.estimators.gp.work import work
 from sharpley.estimators.pairs.regression import work as work_of_regression
 from sharpley.games.base import ENDLESS

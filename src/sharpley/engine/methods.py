@@ -12,19 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol, TypeAlias
 
-import numpy as np
-
-from sharpley._support.checks import check_choice
 from sharpley._support.typing import RNG
-from sharpley.coalitions.budget import Budget
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import exact, owen, stratified, walks
 from sharpley.estimators.base import Estimator
 from sharpley.estimators.gp import control_variate
 from sharpley.estimators.gp import estimator as gp
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs import regression
-from sharpley.indices import SHAPLEY, Index
+from sharpley.indices import SHAPLEY
 from sharpley.samplers import (
     Antithetic,
     KernelHerding,
@@ -287,148 +282,7 @@ METHODS: dict[str, MethodRecord] = {
 
 AUTO = "auto"
 
-NOT_A_METHOD = "method must be a name, or a class of samplers or estimators (or a functools.partial of one), got {!r}"
-
 SAMPLERS: Mapping[str, type[Sampler]] = {
     name: record.sampler for name, record in METHODS.items() if record.sampler is not None
 }
 """Every permutation sampler by its ``method=`` name."""
-
-
-def check_method(method: AnyMethod) -> None:
-    """Raise an error unless ``method`` is a known name or a factory."""
-    if isinstance(method, str):
-        check_choice("method", method, METHODS)
-    elif not callable(method):
-        raise TypeError(NOT_A_METHOD.format(method))
-
-
-def method_name(method: AnyMethod) -> str:
-    """Name of a method in results and messages."""
-    if isinstance(method, str):
-        return method
-    factory = getattr(method, "func", method)  # functools.partial
-    return str(getattr(factory, "__name__", factory))
-
-
-def record_of(method: AnyMethod) -> MethodRecord | None:
-    """What is known of a method: also of the class of a named method, or of a ``functools.partial`` of it."""
-    if isinstance(method, str):
-        return METHODS[method]
-    factory = getattr(method, "func", method)  # functools.partial
-    return next((record for record in METHODS.values() if record.factory is factory), None)
-
-
-def is_unbiased(method: AnyMethod) -> bool:
-    """Whether the mean over a method's random choices is the Shapley value; a sampler's always is."""
-    record = record_of(method)
-    return _is_sampler(method) if record is None else record.is_unbiased
-
-
-def learns_from_rows(method: AnyMethod) -> bool:
-    """Whether the values of a row may depend on the rows explained with it; those of an unknown estimator may."""
-    record = record_of(method)
-    return not _is_sampler(method) if record is None else record.learns_from_rows
-
-
-def can_own_draws(method: AnyMethod) -> bool:
-    """Whether the orderings of a method can have draws of their own; those of a sampler always can."""
-    record = record_of(method)
-    return _is_sampler(method) if record is None else record.can_own_draws
-
-
-def can_own_coalitions(method: AnyMethod) -> bool:
-    """Whether a method can choose coalitions for every draw by itself."""
-    record = record_of(method)
-    return record is not None and record.own_coalitions is not None
-
-
-def _is_sampler(method: AnyMethod) -> bool:
-    factory = getattr(method, "func", method)  # functools.partial
-    return isinstance(factory, type) and issubclass(factory, Sampler)
-
-
-def least_budget(method: AnyMethod, d: int, rng: RNG) -> int:
-    """The smallest budget of a method for d players.
-
-    That of a factory with settings of its own is asked of its estimator, started with ``rng``.
-    """
-    record = record_of(method)
-    if record is None or isinstance(method, partial):
-        return make_estimator(method, d, rng).least_budget
-    return record.least_budget(d)
-
-
-def make_estimator(method: AnyMethod, d: int, rng: RNG) -> Estimator:
-    """Start a run of a method on games of d players."""
-    return _as_estimator(_factory(method), d, rng)
-
-
-def make_estimator_of_draw(method: AnyMethod, d: int, rng: RNG) -> Estimator:
-    """Start the estimate of a single draw from coalitions of its own."""
-    record = record_of(method)
-    if record is None or record.own_coalitions is None:
-        raise ValueError(f"method {method_name(method)!r} does not choose coalitions for single draws")
-    return _as_estimator(record.own_coalitions, d, rng)
-
-
-def _as_estimator(factory: MethodFactory, d: int, rng: RNG) -> Estimator:
-    made = factory(d, rng=np.random.default_rng(rng))
-    if isinstance(made, Sampler):
-        return walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
-    if not isinstance(made, Estimator):
-        raise TypeError(f"method must make a Sampler or an Estimator, but {method_name(factory)} made {made!r}")
-    return made
-
-
-def make_source(method: AnyMethod, d: int, rng: RNG, expected: int | None = None) -> GroupedSource:
-    """Return the source of orderings of a method that is a sampler, for an expected number of them."""
-    return GroupedSource(make_sampler(method, d, rng=rng), expected)
-
-
-def orderings_per_step(method: AnyMethod, d: int) -> int:
-    """Number of orderings that a sampler draws at a time: 2 if they are antithetic pairs."""
-    factory = _factory(method)
-    sampler: Any = getattr(factory, "func", factory)  # functools.partial
-    # A factory that is no class has to make a sampler before anything is known of it.
-    return int(sampler.step) if _is_sampler(factory) else make_sampler(method, d).step
-
-
-def estimates(method: AnyMethod, index: Index) -> bool:
-    """Whether a method estimates an index; a factory of one's own estimates Shapley values."""
-    record = record_of(method)
-    known = (SHAPLEY.name,) if record is None else record.indices
-    return known is None or index.name in known
-
-
-def check_estimates(method: AnyMethod, index: Index) -> None:
-    """Raise an error, which names the methods that do, if a method does not estimate an index."""
-    if not estimates(method, index):
-        able = [name for name in METHODS if estimates(name, index) and name != AUTO]
-        raise ValueError(f"method {method_name(method)!r} does not estimate {index.name!r}; methods that do: {able}")
-
-
-def _factory(method: AnyMethod) -> MethodFactory:
-    factory = METHODS[method].factory if isinstance(method, str) else method
-    if factory is None:
-        raise ValueError(f"method {method!r} chooses another one; it makes no estimator itself")
-    return factory
-
-
-def make_sampler(method: AnyMethod, d: int, *, rng: RNG = None) -> Sampler:
-    """Make a sampler by its name or by a factory; a name that is not a sampler's is an error that lists those."""
-    if isinstance(method, str):
-        check_choice("method", method, [name for name, record in METHODS.items() if record.sampler is not None])
-    elif not callable(method):
-        raise TypeError(NOT_A_METHOD.format(method))
-    made = _factory(method)(d, rng=np.random.default_rng(rng))
-    if not isinstance(made, Sampler):
-        raise TypeError(f"method must make a Sampler, but {method_name(method)} made {made!r}")
-    return made
-
-
-def sample_for_budget(method: str, d: int, max_evals: int) -> None:
-    """Sample the orderings of explanations with this budget, with and without a tolerance, so that they are kept."""
-    for may_stop in (False, True):
-        estimator = make_estimator(method, d, 0)
-        estimator.choose(CoalitionStore(d), Budget(max_evals, max_evals, may_stop))

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.engine.evaluation import evaluate_draws
-from sharpley.engine.methods import can_own_coalitions, make_estimator_of_draw, make_source, orderings_per_step
+from sharpley.engine.facts import can_own_coalitions
+from sharpley.engine.making import make_estimator_of_draw, make_source, orderings_per_step
 from sharpley.engine.progress import Progress
 from sharpley.engine.results import Results
 from sharpley.engine.settings import Plan, Settings

@@ -19,7 +19,8 @@ from sharpley.coalitions.budget import Budget, whole_budget
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.evaluation import Evaluation
-from sharpley.engine.methods import learns_from_rows, make_estimator, method_name
+from sharpley.engine.facts import learns_from_rows, method_name
+from sharpley.engine.making import make_estimator
 from sharpley.engine.own_draws import run_own_draws
 from sharpley.engine.progress import Progress, progress_bar
 from sharpley.engine.repeats import warn_if_noisy

@@ -12,19 +12,16 @@ from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.typing import RNG
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, can_be_enumerated
 from sharpley.engine.auto import Draws, Problem, resolve, unbiased_evals_per_draw
-from sharpley.engine.methods import (
-    AUTO,
-    METHODS,
-    AnyMethod,
+from sharpley.engine.facts import (
     can_own_coalitions,
     can_own_draws,
     check_estimates,
     check_method,
     is_unbiased,
-    least_budget,
     method_name,
-    orderings_per_step,
 )
+from sharpley.engine.making import least_budget, orderings_per_step
+from sharpley.engine.methods import AUTO, METHODS, AnyMethod
 from sharpley.estimators.draws.surrogate import SurrogateChoice, check_surrogate
 from sharpley.games.base import Games
 from sharpley.indices import SHAPLEY, Index, index_by_name

@@ -14,7 +14,8 @@ from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.evaluation import Evaluation
-from sharpley.engine.methods import AnyMethod, make_estimator
+from sharpley.engine.making import make_estimator
+from sharpley.engine.methods import AnyMethod
 
 
 class EveryTime(CoalitionStore):
