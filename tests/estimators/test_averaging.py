@@ -136,3 +136,17 @@ def test_intervals_cover_on_rough_games(multiple):
         shares.pop("step of 12, 1%")
     assert min(shares.values()) > 0.8, shares
     assert 0.92 < np.mean(list(shares.values())) < 0.995
+
+
+def test_a_game_that_looks_linear_has_an_error_bar_of_what_was_not_seen():
+    """One coalition in 8,192 differs: nobody sees it, and the error it causes is within the intervals."""
+    weights, odd_one = np.random.default_rng(0).normal(size=13), np.arange(13) % 2 == 0
+
+    def needle(coalitions):
+        return coalitions @ weights + 5.0 * (coalitions == odd_one).all(axis=1)
+
+    exact = sharpley.shapley_values(needle, 13, method="exact", max_evals=2**13).values
+    found = sharpley.shapley_values(needle, 13, method="gp", max_evals=262, rng=0)
+    lower, upper = found.interval(0.95)
+    assert ((lower <= exact) & (exact <= upper)).all()
+    assert found.standard_errors.max() < 0.01 * np.ptp(exact)

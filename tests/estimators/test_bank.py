@@ -135,8 +135,10 @@ def games_with_triples(count):
 def errors_of(values, budget, settings, d=12, judged=12):
     """Errors of the first games, and whether their 95% intervals cover."""
     estimator, store = GaussianProcessEstimator(d, settings=settings, rng=0), CoalitionStore(d)
-    estimator.choose(store, whole_budget(budget))
-    found = estimator.estimate(values(store.since(0))[:, :, None])
+    learnt = None
+    while estimator.choose(store, whole_budget(budget), learnt):
+        learnt = estimator.learn(values(store.since(0))[:, :, None])
+    found = estimator.estimate(values(store.since(0))[:, :, None], learnt)
     exact = shapley_values(lambda coalitions: values(coalitions)[:judged].T, d, method="exact", max_evals=2**d).values
     off = found.values[:judged, :, 0] - exact.T
     return off, np.abs(off) <= 1.96 * np.sqrt(found.variances[:judged, :, 0]) + 1e-9

@@ -36,9 +36,11 @@ __all__ = [
     "number_of_pairs",
 ]
 
+AT_ONCE = GPSettings(staged_pairs_per_player=np.inf)  # all pairs are chosen before anything is evaluated
+
 
 class GaussianProcessRun:
-    """A run of ``gp`` on pairs in steps, so that each can be timed.
+    """A run of ``gp`` on pairs in steps, so that each can be timed; pairs are chosen at once.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ class GaussianProcessRun:
     """
 
     def __init__(self, d: int, seed: int) -> None:
-        self._estimator, self._store = ProcessOnPairs(d, rng=seed), CoalitionStore(d)
+        self._estimator, self._store = ProcessOnPairs(d, settings=AT_ONCE, rng=seed), CoalitionStore(d)
 
     def choose(self, budget: int) -> None:
         """Choose the coalitions that a budget pays for."""

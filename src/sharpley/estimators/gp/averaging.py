@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.coalitions.moments import ROUNDING
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.triples import Triples
 from sharpley.estimators.pairs.regression import LeastSquares
@@ -100,9 +101,13 @@ def least_share(held_out_errors: Floats) -> Floats:
     """Return the share of the regression's variance that remains at least, for its squared errors (n, g): (g,).
 
     If few pairs show nearly all that there is to explain, as for a step that few coalitions exceed, then any process
-    explains them, and nothing is known of those that were not seen.
+    explains them, and nothing is known of those that were not seen. If no pair shows any, the game is linear as far as
+    is known, and the regression's variance is that of what was not seen. Errors are those of normalised games, so that
+    smaller ones than ``ROUNDING`` are due to rounding.
     """
-    return np.exp(-participation(held_out_errors) / EVENTS_TO_LEARN_FROM)
+    seen = np.where(held_out_errors > ROUNDING**2, held_out_errors, 0.0)
+    events = np.where(seen.any(axis=0), participation(seen), 0.0)
+    return np.exp(-events / EVENTS_TO_LEARN_FROM)
 
 
 def participation(squares: Floats) -> Floats:

@@ -1,27 +1,31 @@
 """Method "gp" on pairs: Bayesian quadrature over coalitions and their complements.
 
-Pairs are chosen as a fixed mixture: all singletons, a share from class ⌊d/2⌋, and the rest spread evenly over sizes. In
-a run with a tolerance, from the second checkpoint on, half of the further pairs are chosen actively, given the
-hyperparameters learnt so far.
+Pairs are chosen as a fixed mixture: all singletons, a share from class ⌊d/2⌋, and the rest spread evenly over sizes.
+Once half of them are known, the other half is distributed in another way if the process can hardly predict the games
+(``allocation``). In a run with a tolerance, from the second checkpoint on, half of the further pairs of all other games
+are chosen actively, given the hyperparameters learnt so far.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Coalitions, Floats
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments
 from sharpley.coalitions.store import coalition_keys, unseen
 from sharpley.estimators.gp.active import candidates, most_informative
+from sharpley.estimators.gp.allocation import shares_of_classes
 from sharpley.estimators.gp.data import normalised
 from sharpley.estimators.gp.fitting import Pilot, estimate_games, learn_from_pilots
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs.base import PairData, PairedEstimator, by_game, evaluations_of
-from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
+from sharpley.estimators.pairs.choosing import pairs_per_class, quotas, quotas_towards
 
 SPARE_PAIRS = 2  # pairs in excess of one per player, in the smallest sample
 
@@ -81,8 +85,16 @@ class ProcessOnPairs(PairedEstimator):
     def _fewest_pairs(self) -> int:
         return fewest_pairs(self.d)
 
-    def _choose(self, wanted: int, learnt: Learnt | None) -> Coalitions:
-        """Choose from the mixture or, if ``learnt`` is given, half from it and half actively.
+    def _wanted_now(self, wanted: int, budget: Budget, learnt: Learnt | None) -> int:
+        """Return how many pairs to choose before learning: half of them if they tell where the others should be.
+
+        In a run with a tolerance, something is learnt at every checkpoint anyway.
+        """
+        is_first = learnt is None and not budget.may_stop
+        return self._settings.first_stage(wanted, self.d) if is_first else wanted
+
+    def _choose(self, wanted: int, budget: Budget, learnt: Learnt | None) -> Coalitions:
+        """Choose from the mixture or, if ``learnt`` is given, where the games call for it.
 
         The process is conditioned on the first ``most_pairs`` pairs; those after these are chosen in a further call.
         """
@@ -90,6 +102,11 @@ class ProcessOnPairs(PairedEstimator):
         is_conditioned = self._n_pairs < most
         missing = (min(wanted, most) if is_conditioned else wanted) - self._n_pairs
         if learnt is None or not is_conditioned:
+            return self._of_mixture(missing)
+        shares = shares_of_classes(learnt.unit, learnt.pilot, self._settings)
+        if shares is not None:
+            return self._of_classes(missing, shares)
+        if not budget.may_stop:
             return self._of_mixture(missing)
         fixed = self._of_mixture(missing - missing // 2)
         known = np.concatenate([*self._members, fixed])
@@ -101,14 +118,34 @@ class ProcessOnPairs(PairedEstimator):
         return np.asarray(pool[most_informative(known, pool, scales, count, self._settings)])
 
     def _of_mixture(self, count: int) -> Coalitions:
-        """Return the next ``count`` pairs of the mixture; pairs that were chosen actively are skipped."""
+        """Return the next ``count`` pairs of the mixture."""
+
+        def counts_with(more: int) -> NDArray[np.int64]:
+            self._n_requested += more
+            return mixture_quotas(self.d, self._n_requested, self._settings)
+
+        return self._fresh(count, counts_with)
+
+    def _of_classes(self, count: int, shares: Floats) -> Coalitions:
+        """Return ``count`` further pairs, so that all pairs come as nearly as possible in these shares from classes."""
+
+        def counts_with(more: int) -> NDArray[np.int64]:
+            already = self._chooser.counts
+            return quotas_towards(self.d, int(already.sum()) + more, shares, already)
+
+        return self._fresh(count, counts_with)
+
+    def _fresh(self, count: int, counts_with: Callable[[int], NDArray[np.int64]]) -> Coalitions:
+        """Return ``count`` pairs; those that were chosen actively before are skipped.
+
+        ``counts_with`` returns the number of pairs of each class, with as many more of them as it is given.
+        """
         known = {key for part in self._members for key in coalition_keys(part)}
         parts: list[Coalitions] = []
         while (missing := count - sum(map(len, parts))) > 0:
-            self._n_requested += missing
-            fresh = self._chooser.extend(mixture_quotas(self.d, self._n_requested, self._settings))
+            fresh = self._chooser.extend(counts_with(missing))
             parts.append(fresh[unseen(fresh, known)][:missing])
-            if len(fresh) == 0 and self._n_requested > pairs_per_class(self.d).sum():
+            if len(fresh) == 0 and self._chooser.counts.sum() == pairs_per_class(self.d).sum():
                 # A defect, since callers never ask for more pairs than there are.
                 raise RuntimeError(f"all pairs of {self.d} players have been chosen, but {missing} more were requested")
         return np.concatenate(parts) if parts else np.empty((0, self.d), dtype=bool)

@@ -71,6 +71,14 @@ class GPSettings:
         Share of the pairs, singletons not counted, from class ⌊d/2⌋, whose coalitions contain half of the players.
     singleton_pairs_per_player : float
         Pairs per player from which on all singletons are among them.
+    staged_pairs_per_player : float
+        Half of the pairs are chosen, and learnt from, before the other half if there are so many per player in a half.
+    hard_error_share, hard_error_share_of_few : float
+        Squared error of the process at pairs that are left out, relative to that of the regression, above which it
+        hardly predicts a game; the latter for games with few distinct values. If most games are of this kind, further
+        pairs come from the sizes where the regression errs.
+    error_smoothing : float
+        Standard deviation of the sizes, relative to the number of players, over which errors are averaged for that.
     most_pairs : int
         Maximum number of pairs that the process is conditioned on; a regression on all others corrects it.
     correction_pairs_per_player : int
@@ -154,6 +162,10 @@ class GPSettings:
     middle_share: float = 0.3
     middle_share_of_many: float = 0.5
     singleton_pairs_per_player: float = 1.5
+    staged_pairs_per_player: float = 2.0
+    hard_error_share: float = 0.6
+    hard_error_share_of_few: float = 0.3
+    error_smoothing: float = 0.05
     most_pairs: int = 3000
     correction_pairs_per_player: int = 3
     pool: int = 3000
@@ -199,6 +211,11 @@ class GPSettings:
     unpaired_evals_per_player: float = 10
     most_unpaired: float = 400
     unpaired: UnpairedSettings = UnpairedSettings()
+
+    def first_stage(self, n_pairs: int, d: int) -> int:
+        """Return how many of ``n_pairs`` pairs are learnt from before the others are chosen; all if these are few."""
+        half = min(n_pairs, self.most_pairs) // 2
+        return half if half >= self.staged_pairs_per_player * d else n_pairs
 
     def can_choose_triples(self, n_pairs: int, d: int) -> bool:
         """Return whether there are enough pairs, apart from those held out, to choose interactions of three players."""

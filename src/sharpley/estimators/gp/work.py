@@ -30,7 +30,7 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTI
     if is_unpaired(d, budget, settings):
         return _work_unpaired(d, budget, n_games, settings)
     pairs = float(min(budget // 2, settings.most_pairs))
-    pilot = _work_of_search(pairs, pilot_effort(d, n_games, settings))
+    pilot = _work_of_pilot(pairs, d, n_games, settings)
     conditioning = pairs**3 / 3.0 + 2.0 * pairs**2 * d + d**4 / 4.0
     of_game = _work_on_triples(pairs, d, settings) + 2.0 * pairs**2
     if not settings.refits(n_games, int(pairs)):
@@ -43,6 +43,17 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTI
     # Every set of the bank is factorised twice: to see which games it suits, and for those games.
     suiting = n_games * pairs**2
     return pilot + settings.refitted_games * (refit + 2.0 * conditioning + suiting) + n_games * of_game
+
+
+def _work_of_pilot(pairs: float, d: int, n_games: int, settings: GPSettings) -> float:
+    """Return the number of operations before games are looked at one by one, the first stage included."""
+    effort = pilot_effort(d, n_games, settings)
+    pilot = _work_of_search(pairs, effort)
+    half = settings.first_stage(int(pairs), d)
+    if half == pairs:
+        return pilot
+    judging = half**3 / 3.0 + half**2 * (2.0 * d + n_games) + d**4 / 4.0
+    return pilot + _work_of_search(half, effort) + judging
 
 
 def _work_of_search(pairs: float, effort: Effort) -> float:

@@ -70,8 +70,12 @@ class PairedEstimator(Estimator):
         """Smallest number of pairs that gives an estimate with an error bar."""
 
     @abstractmethod
-    def _choose(self, wanted: int, learnt: Any) -> Coalitions:
+    def _choose(self, wanted: int, budget: Budget, learnt: Any) -> Coalitions:
         """Choose at least one of the pairs that are missing from a total of ``wanted``, and return them in order."""
+
+    def _wanted_now(self, wanted: int, budget: Budget, learnt: Any) -> int:
+        """Return how many of the pairs that the budget pays for are chosen before anything more is learnt."""
+        return wanted
 
     @property
     def least_budget(self) -> int:
@@ -83,12 +87,13 @@ class PairedEstimator(Estimator):
         return min(2 + 3 * self._fewest_pairs, 2**self.d)
 
     def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
-        """Choose all pairs that the budget pays for."""
+        """Choose pairs that the budget pays for."""
         wanted = min((budget.now - 2) // 2, int(pairs_per_class(self.d).sum()))
         if wanted <= self._n_pairs:
             return False
+        wanted = self._wanted_now(wanted, budget, learnt)
         while self._n_pairs < wanted:
-            fresh = self._choose(wanted, learnt)
+            fresh = self._choose(wanted, budget, learnt)
             self._members.append(fresh)
             self._positions.append(np.stack([store.add(fresh), store.add(~fresh)], axis=1))
             self._n_pairs += len(fresh)

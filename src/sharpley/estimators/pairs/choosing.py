@@ -93,14 +93,47 @@ def quotas(
     shares = np.full(len(available), 2.0)
     if d % 2 == 0:
         shares[-1] = 1.0
+    return _filled(counts, n_pairs, shares, available)
+
+
+def quotas_towards(d: int, n_pairs: int, shares: NDArray[np.float64], already: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many of ``n_pairs`` pairs come from each class, as nearly in proportion to shares as possible.
+
+    Parameters
+    ----------
+    d : int
+        Number of players.
+    n_pairs : int
+        Total number of pairs; at most all of them are used.
+    shares : (⌊d/2⌋,) float
+        Positive shares of the classes.
+    already : (⌊d/2⌋,) int
+        Numbers of pairs chosen before; the result includes them.
+
+    Examples
+    --------
+    >>> quotas_towards(6, 10, np.array([1.0, 3.0, 1.0]), already=np.array([4, 0, 0]))
+    array([4, 5, 1])
+    """
+    available = pairs_per_class(d)
+    n_pairs = int(min(n_pairs, available.sum()))
+    wanted = _filled(np.zeros(len(available)), n_pairs, shares, available)
+    # What exceeds its share has been chosen already, so that all others get less than theirs.
+    return _filled(already.astype(np.float64), n_pairs, np.maximum(wanted - already, 0.0), available)
+
+
+def _filled(
+    counts: NDArray[np.float64], n_pairs: int, shares: NDArray[np.float64], limits: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Increase counts to a sum of ``n_pairs``, in proportion to shares, none beyond its limit."""
     while n_pairs - counts.sum() > 0.5:
-        unfilled = counts < available
+        unfilled = (counts < limits) & (shares > 0.0)
         missing = n_pairs - counts.sum()
         add = np.where(unfilled, np.floor(missing * shares / shares[unfilled].sum()), 0.0)
         if add.sum() == 0:  # fewer pairs are missing than there are classes: one each, from class ⌊d/2⌋ down
             order = np.flatnonzero(unfilled)[::-1][: int(missing)]
             add[order] = 1.0
-        counts = np.minimum(counts + add, available)
+        counts = np.minimum(counts + add, limits)
     return counts.astype(np.int64)
 
 
@@ -129,6 +162,11 @@ class PairChooser:
         self._rng = rng
         self._classes: list[_Class] = []  # created on first use, since listing the pairs of many classes takes a while
 
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Numbers of pairs chosen from each class, (⌊d/2⌋,)."""
+        return np.array([part.count for part in self._classes] or [0] * (self.d // 2), dtype=np.int64)
+
     def extend(self, counts: NDArray[np.int64]) -> Coalitions:
         """Choose pairs until class k has ``counts[k − 1]`` of them; return the smaller coalitions of the new ones."""
         if not self._classes:
@@ -152,6 +190,11 @@ class _Class:
             # In the middle class, the second half in lexicographic order are the complements of the first.
             members = list(combinations(range(d), k))[:n_pairs]
             self._unused = [members[i] for i in rng.permutation(n_pairs)]
+
+    @property
+    def count(self) -> int:
+        """Number of pairs chosen."""
+        return len(self._chosen)
 
     def extend(self, count: int) -> Coalitions:
         """Choose pairs until there are ``count``, and return the new ones, (m, d)."""

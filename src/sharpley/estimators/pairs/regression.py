@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Coalitions, Floats
+from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import ROUNDING, Moments
 from sharpley.estimators.pairs.balance import balanced_weights
 from sharpley.estimators.pairs.base import PairedEstimator, by_game, evaluations_of
@@ -61,7 +62,7 @@ class RegressionEstimator(PairedEstimator):
     def _fewest_pairs(self) -> int:
         return fewest_pairs(self.d)
 
-    def _choose(self, wanted: int, learnt: Any) -> Coalitions:
+    def _choose(self, wanted: int, budget: Budget, learnt: Any) -> Coalitions:
         return self._chooser.extend(quotas(self.d, wanted))
 
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
