@@ -1,5 +1,7 @@
 """Many games with "gp": the bank of hyperparameters, and that many games are estimated as accurately as few."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from oracles import dense_gram
@@ -144,7 +146,7 @@ def errors_of(values, budget, settings, d=12, judged=12):
     return off, np.abs(off) <= 1.96 * np.sqrt(found.variances[:judged, :, 0]) + 1e-9
 
 
-SMALL_BANK = GPSettings(refitted_games=12, first_refits=6, further_refits=3, held_out_pairs=60)
+SMALL_BANK = GPSettings(refitted_games=12, first_refits=6, further_refits=3, held_out_pairs=60, own_set_error=0.0)
 
 
 @pytest.fixture(scope="module", params=[(smooth_games, 160), (games_with_triples, 250)], ids=["smooth", "triples"])
@@ -174,3 +176,40 @@ def test_games_are_refitted_one_by_one_up_to_a_number(monkeypatch):
     errors_of(smooth_games(12), 160, GPSettings(refitted_games=12))
     with pytest.raises(TypeError):
         errors_of(smooth_games(13), 160, GPSettings(refitted_games=12))
+
+
+def different_games(count):
+    """Games whose interactions, of four players each, have nothing in common."""
+    rng = np.random.default_rng(2)
+    members = np.array([rng.choice(12, 4, replace=False) for _ in range(count)])
+    slopes = rng.standard_normal((count, 12))
+
+    def values(coalitions):
+        z = np.where(coalitions, 1.0, -1.0)
+        return (z @ slopes.T + np.exp(z[:, members].sum(axis=2) / 2.0)).T
+
+    return values
+
+
+def test_games_that_differ_are_refitted_from_the_best_set():
+    """With sets of other games, errors are more than twice as large; with sets of their own, those of few games."""
+    many = different_games(60)
+    few, _ = errors_of(lambda coalitions: many(coalitions)[:12], 160, SMALL_BANK)
+    taken, _ = errors_of(many, 160, SMALL_BANK)
+    own, _ = errors_of(many, 160, replace(SMALL_BANK, own_set_error=GPSettings().own_set_error))
+    assert (own**2).mean() < 1.25 * (few**2).mean() < 0.6 * (taken**2).mean()
+
+
+@pytest.mark.parametrize(("spread_of", "is_start"), [(0.0, False), (1.0, True)])
+def test_games_that_differ_only_start_from_the_bank(spread_of, is_start):
+    """Errors are 1 and the distance to the game that a set was learnt from; 0.9 of the others' is too little a gain."""
+    positions = spread_of * np.arange(40.0)
+
+    def judge(scales):
+        distance = np.abs(positions - positions[int(scales.noise)])
+        return Suitability(-distance, 1.0 + distance)
+
+    settings = GPSettings(refitted_games=7, first_refits=4, further_refits=1)
+    bank = make_bank(40, scales_of, judge, settings, own_set_error=0.9)
+    assert bank.is_start == is_start
+    assert len(bank.sets) == (4 if is_start else 7)

@@ -12,11 +12,15 @@ the error bars have an estimate of their own (see ``posterior``).
 
 The first games to be refitted are spread evenly over all. The further ones are those that are predicted worst, at pairs
 that are held out, with the best of the sets so far: games unlike the others get sets of their own.
+
+What is lost by taking over the set of another game is known for the first games: each has a set of its own, which is
+compared with the best of the others. If much is lost, the games are too different for a bank, and the best of its first
+sets is where the search for a game's own begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -45,6 +49,8 @@ class Bank(NamedTuple, Generic[AnyScales]):
     """The sets."""
     best: NDArray[np.int64]
     """Position of the set with the largest evidence for each game, (g,)."""
+    is_start: bool
+    """Whether games are too different for a bank, so that its sets are only where to start a search from."""
 
 
 def make_bank(
@@ -52,6 +58,8 @@ def make_bank(
     refit: Callable[[int], AnyScales],
     judge: Callable[[AnyScales], Suitability],
     settings: GPSettings,
+    *,
+    own_set_error: float = 0.0,
 ) -> Bank[AnyScales]:
     """Learn a set from each of some games, and assign all games to sets.
 
@@ -64,23 +72,44 @@ def make_bank(
     judge : callable
         Tells how well hyperparameters suit each of the games.
     settings : GPSettings
+    own_set_error : float, default 0
+        Squared error of the first games with their own sets, relative to that with the best of the others, below which
+        no further sets are learnt.
     """
     sets: list[AnyScales] = []
     best = np.zeros(n_games, dtype=np.int64)
     evidence, errors = np.full(n_games, -np.inf), np.full(n_games, np.inf)
     waiting = np.ones(n_games, dtype=bool)
-    games = spread(n_games, min(settings.first_refits, settings.refitted_games))
+    games = first = spread(n_games, min(settings.first_refits, settings.refitted_games))
+    of_first: list[Suitability] = []
     while len(games) > 0:
         for game in games.tolist():
             sets.append(refit(game))
             found = judge(sets[-1])
+            of_first.append(Suitability(found.log_evidence[first], found.held_out_error[first]))
             better = found.log_evidence > evidence
             best[better] = len(sets) - 1
             evidence[better], errors[better] = found.log_evidence[better], found.held_out_error[better]
+        if len(sets) == len(first) and _own_error(of_first) < own_set_error:
+            return Bank(sets, best, is_start=True)
         waiting[games] = False
         more = min(settings.further_refits, settings.refitted_games - len(sets))
         games = np.argsort(np.where(waiting, -errors, np.inf), kind="stable")[:more]
-    return Bank(sets, best)
+    return Bank(sets, best, is_start=False)
+
+
+def _own_error(of_first: Sequence[Suitability]) -> float:
+    """Return the squared error of games with their own sets, relative to that with the best of the others' sets.
+
+    ``of_first`` has how well the set of each game suits all of these games. The mean is a geometric one.
+    """
+    evidence, errors = (np.stack(part) for part in zip(*of_first, strict=True))
+    games = np.arange(len(evidence))
+    own = errors[games, games]
+    evidence[games, games] = -np.inf
+    others = errors[evidence.argmax(axis=0), games]
+    compared = (own > 0) & (others > 0)
+    return float(np.exp(np.log(own[compared] / others[compared]).mean())) if compared.any() else 1.0
 
 
 def spread(n_games: int, count: int) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ variances. The combination is consistent, since the regression is, and its varia
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -115,16 +115,30 @@ def posteriors(unit: PairData, pilot: Pilot, settings: GPSettings) -> Iterator[t
         return
     effort = refit_effort(unit.d, settings)
 
-    def refit(game: int) -> Scales:
-        return _learn(unit, importance, everyone[game : game + 1], effort, settings, start=pilot.scales)
+    def refit(game: int, start: Scales = pilot.scales) -> Scales:
+        return _learn(unit, importance, everyone[game : game + 1], effort, settings, start=start)
 
     if len(everyone) <= settings.refitted_games:
         for game in everyone.tolist():
             yield from conditioner.posteriors(everyone[game : game + 1], refit(game), learn_halves)
-    else:
-        bank = make_bank(len(everyone), refit, conditioner.suitability, settings)
-        for number in np.unique(bank.best).tolist():
-            yield from conditioner.posteriors(everyone[bank.best == number], bank.sets[number], learn_halves)
+        return
+    for games, scales in _from_bank(everyone, refit, conditioner, settings):
+        yield from conditioner.posteriors(games, scales, learn_halves)
+
+
+def _from_bank(
+    everyone: NDArray[np.int64], refit: Callable[..., Scales], conditioner: Conditioner, settings: GPSettings
+) -> Iterator[tuple[NDArray[np.int64], Scales]]:
+    """Yield games with the hyperparameters that they take from a bank, or that were found from there."""
+    bank = make_bank(
+        len(everyone), refit, conditioner.suitability, settings, own_set_error=settings.own_set_error_for(conditioner.d)
+    )
+    for number in np.unique(bank.best).tolist():
+        mine, scales = everyone[bank.best == number], bank.sets[number]
+        if bank.is_start:
+            yield from ((mine[i : i + 1], refit(game, scales)) for i, game in enumerate(mine.tolist()))
+        else:
+            yield mine, scales
 
 
 def _without_halves(unit: PairData, settings: GPSettings) -> list[PairData]:

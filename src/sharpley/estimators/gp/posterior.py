@@ -131,6 +131,11 @@ class Conditioner:
         tau2 = settings.free_variance if is_determined else settings.learning_variance
         self._prior_precisions = np.full(data.d, data.d / tau2)
 
+    @property
+    def d(self) -> int:
+        """Number of players."""
+        return self._signs.shape[1]
+
     def posteriors(
         self, games: NDArray[np.int64], scales: Scales, learn_halves: LearnHalves = lambda games: []
     ) -> Iterator[tuple[NDArray[np.int64], Posterior]]:

@@ -94,6 +94,10 @@ class GPSettings:
         of one of these.
     first_refits, further_refits : int
         Number of the games refitted first, if there are more than ``refitted_games``, and at a time after that.
+    own_set_error : float
+        Squared error of the games refitted first, at held-out pairs, with hyperparameters of their own, relative to
+        that with those of another game, below which all games are refitted, each from the best set so far; 0 for
+        never. With ``many_players``, that gained nothing.
     refitted_pairs : int
         Maximum number of pairs with which games are refitted. With more, it costs more than it gains, and more than
         ``refitted_games`` games have no interactions of their own either.
@@ -177,6 +181,7 @@ class GPSettings:
     refitted_games: int = 100
     first_refits: int = 25
     further_refits: int = 10
+    own_set_error: float = 0.85
     refitted_pairs: int = 1500
     refit_pairs: int = 200
     refit_iterations: int = 6
@@ -220,6 +225,10 @@ class GPSettings:
     def can_choose_triples(self, n_pairs: int, d: int) -> bool:
         """Return whether there are enough pairs, apart from those held out, to choose interactions of three players."""
         return n_pairs + 1 - min(n_pairs, self.held_out_pairs) >= self.fitted_pairs_per_player * d
+
+    def own_set_error_for(self, d: int) -> float:
+        """Return the error below which all games of d players are refitted; 0 for never."""
+        return self.own_set_error if d < self.many_players else 0.0
 
     def refits(self, n_games: int, n_pairs: int) -> bool:
         """Return whether games are refitted; a single game is not, since it is the only pilot game."""

@@ -42,7 +42,13 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTI
         return pilot + n_games * (refit + conditioning + of_game)
     # Every set of the bank is factorised twice: to see which games it suits, and for those games.
     suiting = n_games * pairs**2
-    return pilot + settings.refitted_games * (refit + 2.0 * conditioning + suiting) + n_games * of_game
+    of_set = refit + 2.0 * conditioning + suiting
+    bank = settings.refitted_games * of_set
+    if (
+        settings.own_set_error_for(d) > 0
+    ):  # games may be too different for a bank: what is counted is the most that is done
+        bank = max(bank, settings.first_refits * of_set + n_games * (refit + conditioning))
+    return pilot + bank + n_games * of_game
 
 
 def _work_of_pilot(pairs: float, d: int, n_games: int, settings: GPSettings) -> float:
