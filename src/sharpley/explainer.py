@@ -173,12 +173,12 @@ class Explainer:
         (array([[3., 3.],
                [2., 2.]]), ['width', 'height'])
         """
-        from sharpley.adapters.shap import to_explanation
+        from sharpley.adapters.shap.explanation import of_one_row, to_explanation
 
         games = self._games(X)
         found = self._estimate(games, max_evals, max_predictions, tol, surrogate, progress)
         explanation = to_explanation(found, games.rows, games.players)
-        return explanation[0] if is_one_row(X) else explanation
+        return of_one_row(explanation) if is_one_row(X) else explanation
 
     @with_hints(OF_CALL)
     def estimate(

@@ -14,6 +14,7 @@ from sharpley.games.marginal.players import Players
 SEPARATORS = "_=:.-"
 NUMBERS = (int, float, np.number, np.bool_)
 MOST_VALUES = 3  # values of a group that are shown
+MIDNIGHT = " 00:00:00"  # is not shown where all dates have it, or all durations are days
 
 
 def columns_of(rows: Any) -> NDArray[Any]:
@@ -74,6 +75,8 @@ def _printable(column: NDArray[Any]) -> NDArray[Any]:
         shown[:] = [np.nan if gone else value for value, gone in zip(column, missing, strict=True)]
     else:
         shown[:] = [value if isinstance(value, (str, *NUMBERS)) else str(value) for value in column]
+        if all(gone or str(value).endswith(MIDNIGHT) for value, gone in zip(column, missing, strict=True)):
+            shown[:] = [text.removesuffix(MIDNIGHT) for text in shown]
     return shown
 
 

@@ -34,11 +34,11 @@ def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> sh
     shap.Explanation
         Its ``instance_names`` are the index of a frame, its ``compute_time`` and ``n_predictions`` the estimate's.
     """
-    import shap
+    from sharpley.adapters.shap.explained import Explanation
 
     columns = columns_of(rows)
     lower, upper = estimate.interval()
-    explanation = shap.Explanation(
+    explanation = Explanation(
         values=estimate.values,
         base_values=estimate.base_values,
         data=numbers_for(columns, players, ordinals_of(rows)),
@@ -53,6 +53,14 @@ def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> sh
     )
     explanation.n_predictions = estimate.n_predictions
     return explanation
+
+
+def of_one_row(explanation: shap.Explanation) -> shap.Explanation:
+    """Return the explanation of the only row, without an axis of rows."""
+    only = explanation[0]
+    if explanation.n_predictions is not None:
+        only.n_predictions = explanation.n_predictions[0]
+    return only
 
 
 def _output_names(estimate: ShapleyEstimate) -> list[str] | str | None:

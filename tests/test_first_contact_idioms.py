@@ -1,0 +1,98 @@
+"""What shap's documentation does with explanations, and what people type who half remember the interface."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import shap
+from sklearn.datasets import load_wine
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import sharpley
+from sharpley.adapters.shap import PermutationExplainer
+
+X, y = load_wine(return_X_y=True, as_frame=True)
+ROWS = X[:30].rename(index="wine {}".format)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # of shap and matplotlib, which draw here
+    pytest.mark.usefixtures("no_windows"),
+]
+
+
+def explanation(kind):
+    if kind == "regression":
+        return sharpley.Explainer(RandomForestRegressor(3, random_state=0).fit(X, y), X, rng=0)(ROWS)
+    if kind == "binary":
+        return sharpley.Explainer(RandomForestClassifier(3, random_state=0).fit(X, y == 1), X, rng=0)(ROWS)
+    return sharpley.Explainer(RandomForestClassifier(3, random_state=0).fit(X, y), X, rng=0)(ROWS)[:, :, "1"]
+
+
+@pytest.mark.parametrize("kind", ["regression", "binary", "one class of several"])
+def test_01_plots_are_ordered_by_sums_and_maxima(kind):
+    found = explanation(kind)
+    order = found.sum(1).argsort.flip.values
+    np.testing.assert_array_equal(order, np.argsort(found.values.sum(axis=1))[::-1])
+    shap.plots.heatmap(found, instance_order=found.sum(1))
+    shap.plots.heatmap(found, feature_values=found.abs.max(0))
+    shap.plots.beeswarm(found, order=found.abs.max(0))
+    shap.plots.scatter(found[:, found.abs.mean(0).argsort[-1]])
+    shap.plots.scatter(found[:, ["hue", "ash"]])
+
+
+@pytest.mark.parametrize("kind", ["regression", "binary", "one class of several"])
+def test_02_one_row_is_calculated_with(kind):
+    found = explanation(kind)
+    np.testing.assert_array_equal(found[3].abs.values, np.abs(found.values[3]))
+    assert found[3].instance_names == "wine 3"
+    assert found[3].output_names == found[3].abs.output_names == found.output_names
+    assert isinstance(found[3], shap.Explanation)
+    shap.plots.bar(found[3].abs)
+
+
+def test_03_one_row_says_what_it_cost():
+    explainer = sharpley.Explainer(RandomForestRegressor(3, random_state=0).fit(X, y), X, rng=0)
+    found = explainer(X.iloc[3])
+    assert found.n_predictions == explainer.estimate(X.iloc[3]).n_predictions
+    assert found.compute_time > 0
+
+
+def test_04_dates_without_a_time_are_shown_without_one():
+    frame = pd.DataFrame({"day": pd.date_range("2024-02-28", periods=4), "hour": pd.date_range("2024", periods=4)})
+    frame.loc[2, "hour"] += pd.Timedelta("1h")
+    frame["wait"] = pd.to_timedelta([1, 2, None, 3], unit="D")
+    found = sharpley.Explainer(lambda rows: rows["day"].dt.day.to_numpy(float), frame)(frame)
+    assert found.display_data[:, 0].tolist() == ["2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02"]
+    assert found.display_data[0, 1] == "2024-01-01 00:00:00"
+    assert found.display_data[:, 2].tolist() == ["1 days", "2 days", "NaT", "3 days"]
+
+
+@pytest.mark.parametrize("make", [list, np.array, pd.Series])
+def test_05_lists_of_texts_are_no_tables(make):
+    texts = make(["a good film", "a bad film"] * 3)
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, [1, 0] * 3)
+    with pytest.raises(TypeError, match=r"list of texts, .*PermutationExplainer\(model, shap\.maskers\.Text\(\)\)"):
+        sharpley.Explainer(model, texts)
+    found = PermutationExplainer(model, shap.maskers.Text())(["a good film"], silent=True)  # as the message says
+    words = [word.strip() for word in found.data[0]]
+    assert found.values[0][words.index("good"), 1] > 0.1
+
+
+@pytest.mark.parametrize("name", ["max_evals", "max_predictions", "tol", "progress"])
+def test_06_arguments_of_calls_are_not_those_of_the_explainer(name):
+    with pytest.raises(TypeError, match=rf"has no argument '{name}'; use it in calls, as in explainer\(X, {name}="):
+        sharpley.Explainer(len, X, **{name: 1})
+
+
+@pytest.mark.parametrize("name", ["rng", "method", "output"])
+def test_07_arguments_of_the_explainer_are_not_those_of_calls(name):
+    explainer = sharpley.Explainer(lambda rows: rows["hue"], X)
+    with pytest.raises(TypeError, match=f"has no argument '{name}'; use {name}= of the explainer"):
+        explainer(X[:2], **{name: 1})
+
+
+def test_08_one_player_and_one_row_are_singular():
+    estimate = sharpley.Explainer(lambda rows: rows["hue"], X, rng=0).estimate(X[:1])
+    assert "of 1 row and 13 players by" in str(estimate)
+    assert "of 1 player by" in str(estimate[0, "hue"])
