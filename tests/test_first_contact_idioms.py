@@ -96,3 +96,13 @@ def test_08_one_player_and_one_row_are_singular():
     estimate = sharpley.Explainer(lambda rows: rows["hue"], X, rng=0).estimate(X[:1])
     assert "of 1 row and 13 players by" in str(estimate)
     assert "of 1 player by" in str(estimate[0, "hue"])
+
+
+@pytest.mark.parametrize("name", ["phi.csv", "phi.pkl", "phi.v2.XLSX"])
+def test_09_a_file_has_the_format_that_its_name_says(name, tmp_path):
+    estimate = sharpley.Explainer(lambda rows: rows["hue"], X, rng=0).estimate(X[:2])
+    with pytest.raises(ValueError, match=r"saved as Parquet files, got '.*'; use '.*\.parquet', or .* such as to_csv"):
+        estimate.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    estimate.save(tmp_path / "phi")
+    np.testing.assert_array_equal(sharpley.load(tmp_path / "phi").values, estimate.values)
