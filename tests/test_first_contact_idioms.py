@@ -106,3 +106,37 @@ def test_09_a_file_has_the_format_that_its_name_says(name, tmp_path):
     assert not list(tmp_path.iterdir())
     estimate.save(tmp_path / "phi")
     np.testing.assert_array_equal(sharpley.load(tmp_path / "phi").values, estimate.values)
+
+
+@pytest.mark.parametrize(
+    ("labels", "output", "other"), [([1, 2, 3], 1, "2"), ([1, 2, 3], np.int64(2), "3"), ([-1, 1, 5], -1, "5")]
+)
+def test_10_a_number_that_may_be_a_class_or_a_position_is_not_guessed(labels, output, other):
+    model = LogisticRegression(max_iter=10).fit(X, np.array(labels)[y])
+    message = rf"output={output} may be the class '{output}' or position \d, the class '{other}'; give the name"
+    with pytest.raises(ValueError, match=message):
+        sharpley.Explainer(model, X, output=output)
+    assert sharpley.Explainer(model, X, output=str(output), rng=0).estimate(X[:2]).output_names == [str(output)]
+
+
+def test_11_positions_that_are_no_other_class_are_positions():
+    ones = LogisticRegression(max_iter=10).fit(X, y + 1)
+    assert sharpley.Explainer(ones, X, output=0, rng=0).estimate(X[:2]).output_names == ["1"]
+    zeros = LogisticRegression(max_iter=10).fit(X, y)
+    assert sharpley.Explainer(zeros, X, output=[2, -3], rng=0).estimate(X[:2]).output_names == ["2", "0"]
+    binary = LogisticRegression(max_iter=10).fit(X, np.where(y == 1, 2, 1))
+    assert sharpley.Explainer(binary, X, rng=0).estimate(X[:2]).output_names == ["2"]
+    with pytest.raises(ValueError, match=r"unknown output 1\.0; give a position from 0 to 2"):
+        sharpley.Explainer(zeros, X, output=1.0)
+
+
+def test_12_counts_are_not_taken_for_one_hot_columns_because_of_one_row():
+    flats = pd.DataFrame({"bedrooms": [1, 0, 2, 3], "bathrooms": [0, 0, 1, 2], "area": [20.0, 30.0, 60.0, 90.0]})
+    groups = {"rooms": ["bedrooms", "bathrooms"]}
+    explainer = sharpley.Explainer(lambda rows: rows["area"] * rows["bedrooms"], flats, groups=groups, rng=0)
+    assert explainer(flats.iloc[0]).display_data.tolist() == ["(1, 0)", 20.0]
+    assert explainer(flats[:2]).display_data[:, 0].tolist() == explainer(flats).display_data[:2, 0].tolist()
+    months = pd.DataFrame({"month_may": [1, 0, 0], "month_june": [0, 1, 0], "x": [1.0, 2.0, 3.0]})
+    for background in (months, months.mean().to_frame().T):
+        model = sharpley.Explainer(lambda rows: rows["x"] * rows["month_may"], background, groups={"month": [0, 1]})
+        assert model(months.astype(float)).display_data[:, 0].tolist() == ["may", "june", "none"]

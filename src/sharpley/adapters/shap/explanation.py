@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sharpley.adapters.shap.display import columns_of, numbers_for, ordinals_of, shown_values
+from sharpley.adapters.shap.display import columns_of, numbers_for, one_hot_players, ordinals_of, shown_values
 from sharpley.games.marginal.players import Players
 from sharpley.result import ShapleyEstimate
 
 if TYPE_CHECKING:
     import shap
 
+MOST_BACKGROUND_ROWS = 1000  # to see whether columns are one-hot
 
-def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> shap.Explanation:
+
+def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players, background: Any = None) -> shap.Explanation:
     """Convert an estimate for rows to a shap Explanation.
 
     shap colours points by ``data`` and prints ``display_data``. So ``data`` contains only numbers: categories, dates
@@ -28,6 +30,8 @@ def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> sh
         The rows that were explained.
     players : Players
         The assignment of columns to players.
+    background : (rows, columns) array, DataFrame or sparse matrix, optional
+        Further rows, which show whether the columns of a group are one-hot.
 
     Returns
     -------
@@ -37,12 +41,14 @@ def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> sh
     from sharpley.adapters.shap.explained import Explanation
 
     columns = columns_of(rows)
+    others = columns if background is None else columns_of(background[:MOST_BACKGROUND_ROWS])
+    one_hot = one_hot_players(columns, others, players)
     lower, upper = estimate.interval()
     explanation = Explanation(
         values=estimate.values,
         base_values=estimate.base_values,
-        data=numbers_for(columns, players, ordinals_of(rows)),
-        display_data=shown_values(columns, players),
+        data=numbers_for(columns, players, ordinals_of(rows), one_hot),
+        display_data=shown_values(columns, players, one_hot),
         instance_names=None if estimate.row_labels is None else [str(label) for label in estimate.row_labels],
         feature_names=estimate.names,
         output_names=_output_names(estimate),

@@ -56,7 +56,7 @@ class BackgroundExplainer(shap.Explainer):  # type: ignore[misc]
     def __call__(self, X: Any, l1_reg: Any = None, silent: bool = True) -> shap.Explanation:  # noqa: N803
         """Explain rows, and return a ``shap.Explanation``; every feature gets a value, so ``l1_reg`` has no effect."""
         game, found = self._estimate(X, "auto", silent)
-        explanation = to_explanation(found, game.rows, game.players)
+        explanation = to_explanation(found, game.rows, game.players, self._background.rows)
         return of_one_row(explanation) if is_one_row(X) else explanation
 
     def shap_values(
