@@ -66,6 +66,9 @@ def test_04_dates_without_a_time_are_shown_without_one():
     assert found.display_data[:, 0].tolist() == ["2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02"]
     assert found.display_data[0, 1] == "2024-01-01 00:00:00"
     assert found.display_data[:, 2].tolist() == ["1 days", "2 days", "NaT", "3 days"]
+    mixed = pd.DataFrame({"day": pd.Series([*frame["day"][:2], np.nan], dtype=object), "x": [1.0, 2.0, 3.0]})
+    found = sharpley.Explainer(lambda rows: rows["x"], mixed)(mixed)
+    assert found.display_data[:, 0].tolist() == ["2024-02-28", "2024-02-29", "nan"]
 
 
 @pytest.mark.parametrize("make", [list, np.array, pd.Series])

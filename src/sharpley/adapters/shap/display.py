@@ -15,6 +15,7 @@ SEPARATORS = "_=:.-"
 NUMBERS = (int, float, np.number, np.bool_)
 MOST_VALUES = 3  # values of a group that are shown
 SHARES_ROUNDING = 1e-6
+MOST_BACKGROUND_ROWS = 1000  # to see whether columns are one-hot
 MIDNIGHT = " 00:00:00"  # is not shown where all dates have it, or all durations are days
 
 
@@ -53,18 +54,19 @@ def _polars_ordinals(series: Any) -> Floats | None:
     return None if codes is None else np.asarray(codes.cast(float).to_numpy())
 
 
-def one_hot_players(columns: NDArray[Any], background: NDArray[Any], players: Players) -> set[int]:
+def one_hot_players(columns: NDArray[Any], background: Any, players: Players) -> set[int]:
     """Return the groups whose columns are one-hot in the rows, unless the background has counts, or several flags.
 
     A single row with 1 bedroom and 0 bathrooms looks one-hot. The mean of one-hot rows is a background, too.
     """
     if players.is_plain:
         return set()
+    others = columns_of(background[:MOST_BACKGROUND_ROWS])
     members = [players.of_column == player for player in range(players.d)]
     return {
         player
         for player, mine in enumerate(members)
-        if mine.sum() > 1 and is_one_hot(columns[:, mine]) and _are_shares(background[:, mine])
+        if mine.sum() > 1 and is_one_hot(columns[:, mine]) and _are_shares(others[:, mine])
     }
 
 
@@ -98,7 +100,7 @@ def _printable(column: NDArray[Any]) -> NDArray[Any]:
     else:
         shown[:] = [value if isinstance(value, (str, *NUMBERS)) else str(value) for value in column]
         if all(gone or str(value).endswith(MIDNIGHT) for value, gone in zip(column, missing, strict=True)):
-            shown[:] = [text.removesuffix(MIDNIGHT) for text in shown]
+            shown[:] = [str(value).removesuffix(MIDNIGHT) for value in shown]
     return shown
 
 

@@ -11,8 +11,6 @@ from sharpley.result import ShapleyEstimate
 if TYPE_CHECKING:
     import shap
 
-MOST_BACKGROUND_ROWS = 1000  # to see whether columns are one-hot
-
 
 def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players, background: Any = None) -> shap.Explanation:
     """Convert an estimate for rows to a shap Explanation.
@@ -41,8 +39,7 @@ def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players, backg
     from sharpley.adapters.shap.explained import Explanation
 
     columns = columns_of(rows)
-    others = columns if background is None else columns_of(background[:MOST_BACKGROUND_ROWS])
-    one_hot = one_hot_players(columns, others, players)
+    one_hot = one_hot_players(columns, columns if background is None else background, players)
     lower, upper = estimate.interval()
     explanation = Explanation(
         values=estimate.values,

@@ -146,9 +146,9 @@ class MaskerExplainer(shap.Explainer):  # type: ignore[misc]
             return estimate(games, method=self.method, max_evals=budget, rng=self.seed, progress=False).row(0)
         if (exact := owen_coalitions(clustering, budget)) is not None:
             return _exact_owen(games, *exact)
-        if budget < least_budget(d, step=1):
-            least = least_budget(d, step=1)
-            raise ValueError(f"max_evals is too small for a tree of {d} players: without main effects, use {least}")
+        if budget < (least := least_budget(d, step=1)):
+            needs = f"it needs at least {least}, and {d} more for main effects"
+            raise ValueError(f"max_evals is too small for a tree of {d} players: {needs}")
         # One pair would have no standard error; where the budget does not pay for two, two single orderings have one.
         tree = partial(TreeOrderings, clustering=np.asarray(clustering), paired=budget >= least_budget(d, step=2))
         return estimate(games, method=tree, max_evals=budget, rng=self.seed, progress=False).row(0)
