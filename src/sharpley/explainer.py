@@ -59,7 +59,7 @@ class Explainer:
         of the prediction. With a link, all background rows are used for every coalition.
     output : str, int, or list of these, optional
         Outputs to explain: names, positions, or "all". By default all, but only the second, positive class of a binary
-        classifier.
+        classifier. Classes that are numbers have these as text for names: output="1".
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None
@@ -174,12 +174,12 @@ class Explainer:
         (array([[3., 3.],
                [2., 2.]]), ['width', 'height'])
         """
-        from sharpley.adapters.shap import to_explanation
+        from sharpley.adapters.shap.explanation import of_one_row, to_explanation
 
         games = self._games(X)
         found = self._estimate(games, max_evals, max_predictions, tol, surrogate, progress)
-        explanation = to_explanation(found, games.rows, games.players)
-        return explanation[0] if is_one_row(X) else explanation
+        explanation = to_explanation(found, games.rows, games.players, self.background.rows)
+        return of_one_row(explanation) if is_one_row(X) else explanation
 
     @with_hints(OF_CALL)
     def estimate(

@@ -185,7 +185,8 @@ class ShapleyEstimate:
         Parameters
         ----------
         path : str or Path
-            File to write; an existing file is replaced. Needs pyarrow: ``pip install 'sharpley[files]'``.
+            File to write, such as "phi.parquet"; an existing file is replaced.
+            Needs pyarrow: ``pip install 'sharpley[files]'``.
         """
         from sharpley.presentation.parquet import write
 

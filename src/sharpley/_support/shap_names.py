@@ -19,6 +19,10 @@ OF_CONSTRUCTOR = {
     "masker": "background rows as the second argument, or sharpley.adapters.shap.PermutationExplainer, which has it",
     "data": "background rows as the second argument",
     "algorithm": "method=, for which 'auto' is the default",
+    "max_evals": "it in calls, as in explainer(X, max_evals=500)",
+    "max_predictions": "it in calls, as in explainer(X, max_predictions=50_000)",
+    "tol": "it in calls, as in explainer(X, tol=0.01)",
+    "progress": "it in calls, as in explainer(X, progress=True)",
 }
 OF_CALL = {
     "nsamples": "max_evals=",
@@ -30,6 +34,9 @@ OF_CALL = {
     "link": "link= of the explainer",
     "batch_size": "batch_size= of the explainer",
     "n_jobs": "n_jobs= of the explainer",
+    "rng": "rng= of the explainer",
+    "method": "method= of the explainer",
+    "output": "output= of the explainer",
 }
 OF_PACKAGE = {
     "plots": "shap.plots, which draws the explanations of sharpley.Explainer, or sharpley.plotting.intervals",

@@ -60,12 +60,17 @@ def signed(value: float) -> str:
     return "0" if value == 0 else f"{value:+.4g}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 row", "2 rows"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def heading(d: int, method: str, n_evals: Any, converged: Any) -> str:
     """Return one line on a whole result; ``n_evals`` and ``converged`` are single numbers without an axis of rows."""
     most, missed = int(np.max(n_evals, initial=0)), int(np.sum(~np.atleast_1d(converged)))
     if np.ndim(n_evals) == 0:
         warning = "; the tolerance was not met" if missed else ""
-        return f"Shapley values of {d} players by {method}, from {most} evaluations{warning}"
-    warning = f"; {missed} rows did not meet the tolerance" if missed else ""
-    of_rows = f"{len(n_evals)} rows and {d} players"
+        return f"Shapley values of {counted(d, 'player')} by {method}, from {most} evaluations{warning}"
+    warning = f"; {counted(missed, 'row')} did not meet the tolerance" if missed else ""
+    of_rows = f"{counted(len(n_evals), 'row')} and {counted(d, 'player')}"
     return f"Shapley values of {of_rows} by {method}, from up to {most} evaluations for each row{warning}"

@@ -16,6 +16,7 @@ from sharpley._support.atomic import replacing
 
 KEY = b"sharpley"
 VERSION = 1
+SUFFIXES = (".parquet", ".pq", "")
 OF_VALUES = ("values", "standard_errors", "degrees_of_freedom")
 OF_ROWS = ("n_evals", "converged", "n_predictions", "row_labels")
 WHOLE = ("method", "names", "output_names", "compute_time")
@@ -23,6 +24,11 @@ WHOLE = ("method", "names", "output_names", "compute_time")
 
 def write(path: str | Path, result: dict[str, Any], shape: tuple[int, int, int]) -> None:
     """Write the fields of a result to a file that appears only when it is complete; ``shape`` is (rows, d, outputs)."""
+    if Path(path).suffix.lower() not in SUFFIXES:  # people would expect another format in it
+        raise ValueError(
+            f"results are saved as Parquet files, got {str(path)!r}; use {str(Path(path).with_suffix('.parquet'))!r}, "
+            "or a method of estimate.to_frame(), such as to_csv"
+        )
     pa, pq = pyarrow()
     about = {name: result[name] for name in WHOLE}
     about |= {"version": VERSION, "shape": shape}

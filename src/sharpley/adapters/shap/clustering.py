@@ -87,7 +87,7 @@ def owen_values(values: Floats, positions: list[NDArray[np.int64]]) -> Floats:
 
 @final
 class TreeOrderings(BlockSampler):
-    """Antithetic pairs of random orderings that respect a tree of players.
+    """Random orderings that respect a tree of players, in antithetic pairs or one by one.
 
     Parameters
     ----------
@@ -95,6 +95,8 @@ class TreeOrderings(BlockSampler):
         Number of players.
     clustering : (d − 1, 4) float
         The tree.
+    paired : bool, default True
+        Whether each ordering is followed by its reverse.
     rng : int, Generator, SeedSequence or None
         Source of randomness.
 
@@ -107,18 +109,18 @@ class TreeOrderings(BlockSampler):
     [(0, 1, 2), (1, 0, 2), (2, 0, 1), (2, 1, 0)]
     """
 
-    unit = 2
-    step = 2
     block_size = 2
 
-    def __init__(self, d: int, *, clustering: Floats, rng: RNG = None) -> None:
+    def __init__(self, d: int, *, clustering: Floats, paired: bool = True, rng: RNG = None) -> None:
+        self.unit = self.step = self.block_size = 2 if paired else 1
         self._children = children(clustering)
         if len(self._children) != d - 1:
             raise ValueError(f"a clustering of {d} players has {d - 1} rows, got {len(self._children)}")
         super().__init__(d, rng=rng)
 
     def _blocks(self, count: int) -> Orderings:
-        return with_reverses(np.array([self._ordering() for _ in range(count)], dtype=np.int64))
+        orderings = np.array([self._ordering() for _ in range(count)], dtype=np.int64)
+        return with_reverses(orderings) if self.block_size == 2 else orderings
 
     def _ordering(self) -> list[int]:
         swapped = self._rng.random(len(self._children)) < 0.5

@@ -14,6 +14,9 @@ from sharpley.games.marginal.players import Players
 SEPARATORS = "_=:.-"
 NUMBERS = (int, float, np.number, np.bool_)
 MOST_VALUES = 3  # values of a group that are shown
+SHARES_ROUNDING = 1e-6
+MOST_BACKGROUND_ROWS = 1000  # to see whether columns are one-hot
+MIDNIGHT = " 00:00:00"  # is not shown where all dates have it, or all durations are days
 
 
 def columns_of(rows: Any) -> NDArray[Any]:
@@ -51,7 +54,29 @@ def _polars_ordinals(series: Any) -> Floats | None:
     return None if codes is None else np.asarray(codes.cast(float).to_numpy())
 
 
-def shown_values(columns: NDArray[Any], players: Players) -> NDArray[Any]:
+def one_hot_players(columns: NDArray[Any], background: Any, players: Players) -> set[int]:
+    """Return the groups whose columns are one-hot in the rows, unless the background has counts, or several flags.
+
+    A single row with 1 bedroom and 0 bathrooms looks one-hot. The mean of one-hot rows is a background, too.
+    """
+    if players.is_plain:
+        return set()
+    others = columns_of(background[:MOST_BACKGROUND_ROWS])
+    members = [players.of_column == player for player in range(players.d)]
+    return {
+        player
+        for player, mine in enumerate(members)
+        if mine.sum() > 1 and is_one_hot(columns[:, mine]) and _are_shares(others[:, mine])
+    }
+
+
+def _are_shares(mine: NDArray[Any]) -> bool:
+    """Return whether a group's columns (rows, c) may be means of one-hot rows."""
+    numbers = _as_numbers(mine)
+    return numbers is not None and bool((numbers >= 0).all() and (numbers.sum(axis=1) <= 1 + SHARES_ROUNDING).all())
+
+
+def shown_values(columns: NDArray[Any], players: Players, one_hot: set[int]) -> NDArray[Any]:
     """Return what is shown of each row and player, (rows, d): the value of a column, or a label of a group."""
     if columns.dtype.kind == "O":
         columns = np.stack([_printable(column) for column in columns.T], axis=1)
@@ -62,7 +87,7 @@ def shown_values(columns: NDArray[Any], players: Players) -> NDArray[Any]:
         members = np.flatnonzero(players.of_column == player)
         names = [players.column_names[member] for member in members]
         mine = columns[:, members]
-        shown[:, player] = mine[:, 0] if len(members) == 1 else group_labels(mine, names)
+        shown[:, player] = mine[:, 0] if len(members) == 1 else group_labels(mine, names, player in one_hot)
     return shown
 
 
@@ -74,10 +99,12 @@ def _printable(column: NDArray[Any]) -> NDArray[Any]:
         shown[:] = [np.nan if gone else value for value, gone in zip(column, missing, strict=True)]
     else:
         shown[:] = [value if isinstance(value, (str, *NUMBERS)) else str(value) for value in column]
+        if all(gone or str(value).endswith(MIDNIGHT) for value, gone in zip(column, missing, strict=True)):
+            shown[:] = [str(value).removesuffix(MIDNIGHT) for value in shown]
     return shown
 
 
-def numbers_for(columns: NDArray[Any], players: Players, ordinals: dict[int, Floats]) -> Floats:
+def numbers_for(columns: NDArray[Any], players: Players, ordinals: dict[int, Floats], one_hot: set[int]) -> Floats:
     """Return a number for each row and player, (rows, d), by which plots colour and place points."""
     if columns.dtype.kind in "biuf":
         numbers = columns.astype(np.float64)
@@ -86,14 +113,15 @@ def numbers_for(columns: NDArray[Any], players: Players, ordinals: dict[int, Flo
         numbers = np.stack(each, axis=1)
     if players.is_plain:
         return numbers
-    return np.stack([_number(numbers[:, players.of_column == player]) for player in range(players.d)], axis=1)
+    each = [_number(numbers[:, players.of_column == player], player in one_hot) for player in range(players.d)]
+    return np.stack(each, axis=1)
 
 
-def _number(parts: Floats) -> Floats:
+def _number(parts: Floats, one_hot: bool) -> Floats:
     """Return one number for each row of the columns of a player, (rows, c)."""
     if parts.shape[1] == 1:
         return parts[:, 0]
-    if is_one_hot(parts):
+    if one_hot:
         return np.where(parts.any(axis=1), parts.argmax(axis=1), -1.0)
     _, order = np.unique(np.nan_to_num(parts, nan=np.inf), axis=0, return_inverse=True)
     return order.reshape(-1).astype(np.float64)
@@ -101,14 +129,18 @@ def _number(parts: Floats) -> Floats:
 
 def is_one_hot(mine: NDArray[Any]) -> bool:
     """Return whether a group's columns (rows, c) are 0 or 1, with at most a single 1 in each row."""
+    numbers = _as_numbers(mine)
+    return numbers is not None and bool(np.isin(numbers, (0.0, 1.0)).all() and (numbers.sum(axis=1) <= 1).all())
+
+
+def _as_numbers(mine: NDArray[Any]) -> Floats | None:
     try:
-        numbers = np.asarray(mine, dtype=np.float64)
+        return np.asarray(mine, dtype=np.float64)
     except (TypeError, ValueError):
-        return False
-    return bool(np.isin(numbers, (0.0, 1.0)).all() and (numbers.sum(axis=1) <= 1).all())
+        return None
 
 
-def group_labels(mine: NDArray[Any], names: list[str]) -> list[str]:
+def group_labels(mine: NDArray[Any], names: list[str], one_hot: bool) -> list[str]:
     """Return a label for each row of a group with columns (rows, c).
 
     For one-hot columns it is the name of the column that is set, without what all names begin with; for others the
@@ -116,12 +148,12 @@ def group_labels(mine: NDArray[Any], names: list[str]) -> list[str]:
 
     Examples
     --------
-    >>> group_labels(np.array([[0, 1], [1, 0], [0, 0]]), ["month_may", "month_june"])
+    >>> group_labels(np.array([[0, 1], [1, 0], [0, 0]]), ["month_may", "month_june"], one_hot=True)
     ['june', 'may', 'none']
-    >>> group_labels(np.array([[37.88, -122.2]]), ["latitude", "longitude"])
+    >>> group_labels(np.array([[37.88, -122.2]]), ["latitude", "longitude"], one_hot=False)
     ['(37.88, -122.2)']
     """
-    if is_one_hot(mine):
+    if one_hot:
         short = [name[common_prefix(names) :] for name in names]
         return [short[int(np.argmax(row))] if np.any(row) else "none" for row in np.asarray(mine, dtype=np.float64)]
     more = ", …" if mine.shape[1] > MOST_VALUES else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sharpley.adapters.shap.display import columns_of, numbers_for, ordinals_of, shown_values
+from sharpley.adapters.shap.display import columns_of, numbers_for, one_hot_players, ordinals_of, shown_values
 from sharpley.games.marginal.players import Players
 from sharpley.result import ShapleyEstimate
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import shap
 
 
-def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> shap.Explanation:
+def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players, background: Any = None) -> shap.Explanation:
     """Convert an estimate for rows to a shap Explanation.
 
     shap colours points by ``data`` and prints ``display_data``. So ``data`` contains only numbers: categories, dates
@@ -28,21 +28,24 @@ def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> sh
         The rows that were explained.
     players : Players
         The assignment of columns to players.
+    background : (rows, columns) array, DataFrame or sparse matrix, optional
+        Further rows, which show whether the columns of a group are one-hot.
 
     Returns
     -------
     shap.Explanation
         Its ``instance_names`` are the index of a frame, its ``compute_time`` and ``n_predictions`` the estimate's.
     """
-    import shap
+    from sharpley.adapters.shap.explained import Explanation
 
     columns = columns_of(rows)
+    one_hot = one_hot_players(columns, columns if background is None else background, players)
     lower, upper = estimate.interval()
-    explanation = shap.Explanation(
+    explanation = Explanation(
         values=estimate.values,
         base_values=estimate.base_values,
-        data=numbers_for(columns, players, ordinals_of(rows)),
-        display_data=shown_values(columns, players),
+        data=numbers_for(columns, players, ordinals_of(rows), one_hot),
+        display_data=shown_values(columns, players, one_hot),
         instance_names=None if estimate.row_labels is None else [str(label) for label in estimate.row_labels],
         feature_names=estimate.names,
         output_names=_output_names(estimate),
@@ -53,6 +56,14 @@ def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players) -> sh
     )
     explanation.n_predictions = estimate.n_predictions
     return explanation
+
+
+def of_one_row(explanation: shap.Explanation) -> shap.Explanation:
+    """Return the explanation of the only row, without an axis of rows."""
+    only = explanation[0]
+    if explanation.n_predictions is not None:
+        only.n_predictions = explanation.n_predictions[0]
+    return only
 
 
 def _output_names(estimate: ShapleyEstimate) -> list[str] | str | None:

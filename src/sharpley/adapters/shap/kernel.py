@@ -10,7 +10,7 @@ import numpy as np
 import shap
 
 from sharpley._support.typing import Floats
-from sharpley.adapters.shap.explanation import to_explanation
+from sharpley.adapters.shap.explanation import of_one_row, to_explanation
 from sharpley.coalitions.enumeration import can_be_enumerated
 from sharpley.engine.methods import Method
 from sharpley.estimation import estimate
@@ -56,8 +56,8 @@ class BackgroundExplainer(shap.Explainer):  # type: ignore[misc]
     def __call__(self, X: Any, l1_reg: Any = None, silent: bool = True) -> shap.Explanation:  # noqa: N803
         """Explain rows, and return a ``shap.Explanation``; every feature gets a value, so ``l1_reg`` has no effect."""
         game, found = self._estimate(X, "auto", silent)
-        explanation = to_explanation(found, game.rows, game.players)
-        return explanation[0] if is_one_row(X) else explanation
+        explanation = to_explanation(found, game.rows, game.players, self._background.rows)
+        return of_one_row(explanation) if is_one_row(X) else explanation
 
     def shap_values(
         self,

@@ -14,6 +14,7 @@ from sharpley.adapters.shap.clustering import TreeOrderings, owen_coalitions, ow
 from sharpley.adapters.shap.masked import MaskedGame, mask_shapes, n_players
 from sharpley.engine.methods import Method
 from sharpley.estimation import estimate
+from sharpley.estimators.walks import least_budget
 from sharpley.games.base import Games
 from sharpley.games.linked import LinkedGames, as_link
 from sharpley.games.marginal.calls import find_call
@@ -145,7 +146,11 @@ class MaskerExplainer(shap.Explainer):  # type: ignore[misc]
             return estimate(games, method=self.method, max_evals=budget, rng=self.seed, progress=False).row(0)
         if (exact := owen_coalitions(clustering, budget)) is not None:
             return _exact_owen(games, *exact)
-        tree = partial(TreeOrderings, clustering=np.asarray(clustering))
+        if budget < (least := least_budget(d, step=1)):
+            needs = f"it needs at least {least}, and {d} more for main effects"
+            raise ValueError(f"max_evals is too small for a tree of {d} players: {needs}")
+        # One pair would have no standard error; where the budget does not pay for two, two single orderings have one.
+        tree = partial(TreeOrderings, clustering=np.asarray(clustering), paired=budget >= least_budget(d, step=2))
         return estimate(games, method=tree, max_evals=budget, rng=self.seed, progress=False).row(0)
 
     def _games(self, inputs: tuple[Any, ...], batch_size: Any, clustering: Any) -> Games:

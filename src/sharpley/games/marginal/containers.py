@@ -34,9 +34,19 @@ def check_readable(name: str, data: Any) -> None:
         )
     if isinstance(data, list) and data and isinstance(data[0], Mapping):
         raise TypeError(f"{name} is a list of dicts, which is not read; call pandas.DataFrame({name})")
+    if name == "background" and _is_list_of_texts(data):
+        raise TypeError(
+            "background is a list of texts, not a table of features; sharpley.adapters.shap.PermutationExplainer("
+            "model, shap.maskers.Text()) explains texts by their words"
+        )
     for module, kind, remedy in UNREADABLE:
         if is_from(module, data, kind):
             raise TypeError(f"{name} is a {module} {kind}, which is not read; {remedy.format(name=name)}")
+
+
+def _is_list_of_texts(data: Any) -> bool:
+    is_list = isinstance(data, list | tuple | np.ndarray) or is_from("pandas", data, "Series")
+    return is_list and len(data) > 0 and all(isinstance(value, str) for value in data)
 
 
 def is_one_row(rows: Any) -> bool:

@@ -74,7 +74,7 @@ class ModelFunction:
         self._output = self._positive if output is None else output
         self._positions: NDArray[np.int64] | None = None
         if self._output is not None and self._names is not None:
-            self._positions = positions_of(self._output, self._names, len(self._names))
+            self._positions = self._chosen(self._output, len(self._names))
 
     @property
     def output_names(self) -> list[str] | None:
@@ -98,8 +98,12 @@ class ModelFunction:
         if self._output is None:
             return output
         if self._positions is None:
-            self._positions = positions_of(self._output, self._names, k)
+            self._positions = self._chosen(self._output, k)
         return output[:, self._positions]
+
+    def _chosen(self, output: Output, k: int) -> NDArray[np.int64]:
+        """Return the positions of the chosen outputs among k; that of the positive class is never one of its names."""
+        return np.array([output]) if self._is_default else positions_of(output, self._names, k)
 
     def _settle(self, output: Floats, names: list[str] | None) -> None:
         """Settle what the outputs are, when the first are there.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,7 +54,7 @@ def positions_of(output: Output, names: list[str] | None, k: int) -> NDArray[np.
     """Return the positions of the chosen outputs among k; an unknown one is an error that lists those that exist."""
     if isinstance(output, str) and output == ALL and ALL not in (names or ()):
         return np.arange(k)
-    several = [output] if isinstance(output, str | int | np.integer | np.bool_) else list(output)
+    several = [output] if isinstance(output, str) or not isinstance(output, Iterable) else list(output)
     return np.array([_position(each, names, k) for each in several], dtype=np.int64)
 
 
@@ -62,6 +62,12 @@ def _position(output: Any, names: list[str] | None, k: int) -> int:
     if isinstance(output, str) and names is not None and output in names:
         return names.index(output)
     if isinstance(output, int | np.integer | np.bool_) and -k <= int(output) < k:
-        return int(output) % k
+        position, name = int(output) % k, str(output)
+        if names is not None and name in names and names[position] != name:  # classes 1, 2, 3, for instance
+            raise ValueError(
+                f"output={output} may be the class {name!r} or position {position}, the class {names[position]!r}; "
+                f"give the name, output={name!r} or output={names[position]!r}"
+            )
+        return position
     known = "" if names is None else f", or one of the names {names}"
     raise ValueError(f"unknown output {output!r}; give a position from 0 to {k - 1}{known}, or 'all'")
