@@ -48,12 +48,16 @@ def _plain(table: Any) -> Any:
 def _like(column: Any, dtype: Any, start: int) -> Any:
     """Return a column with another dtype, if that loses nothing."""
     categories = getattr(dtype, "categories", None)
+    missing = column.isna()
+    if dtype.kind in "biu" and missing.any():  # a missing flag would become False
+        at = int(np.flatnonzero(missing)[0])
+        raise _MismatchError(column, dtype, start + at, "none may be missing there; make its column one of floats")
     try:
         if categories is not None:
-            lost = ~(column.isin(categories) | column.isna())
+            lost = ~(column.isin(categories) | missing)
         else:
             converted = column.astype(dtype)
-            lost = ~((converted.astype(column.dtype) == column) | column.isna())
+            lost = ~((converted.astype(column.dtype) == column) | missing)
     except (TypeError, ValueError) as error:
         raise _MismatchError(column, dtype, start, first_line(error)) from error
     if lost.any():

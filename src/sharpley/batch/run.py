@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from sharpley._support.checks import check_count
 from sharpley.batch import engines
 from sharpley.batch.frames import frame_of
 from sharpley.batch.journal import Journal, differences
+from sharpley.batch.outcome import Outcome
 from sharpley.batch.parts import Explained, Part, Task
 from sharpley.batch.recipe import Options, explain
 from sharpley.batch.request import Request, make_request
@@ -25,45 +26,6 @@ from sharpley.presentation import row_table
 from sharpley.presentation.parquet import pyarrow
 
 PARTS, LEAST_ROWS, MOST_ROWS = 100, 100, 10_000  # the default: so many parts, of so many rows at least and at most
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run has done.
-
-    Attributes
-    ----------
-    folder : Path
-        Where the results are; ``sharpley.load(folder)`` reads them.
-    rows : int
-        Number of rows of the data.
-    new_rows : int
-        Number of rows that were explained by this run; the others had been finished before.
-    predictions : int
-        Number of predictions for all rows; those for the background are not included.
-    seconds : float
-        Time that the run took.
-    unconverged : int
-        Number of rows that did not reach the tolerance.
-    """
-
-    folder: Path
-    rows: int
-    new_rows: int
-    predictions: int
-    seconds: float
-    unconverged: int
-
-    def __str__(self) -> str:
-        before = self.rows - self.new_rows
-        lines = [
-            f"{self.rows:,} rows in {self.folder}" + (f", {before:,} of them from an earlier run" if before else ""),
-            f"{self.predictions:,} predictions",
-            f"{self.seconds:.1f} s, {self.new_rows / max(self.seconds, 1e-9):,.0f} rows per second",
-        ]
-        if self.unconverged:
-            lines.append(f"{self.unconverged:,} rows did not reach the tolerance; see the column converged")
-        return "\n".join(lines)
 
 
 def explain_files(
@@ -203,8 +165,9 @@ class Run:
         if not missing:
             return
         done = self._request.data.n_rows - sum(map(len, missing))
-        with _bar(progress, self._request.data.n_rows, done) as bar:
-            for found in engines.run(self.recipe, self._tasks(missing, ids), jobs=jobs, scheduler=scheduler):
+        results = engines.run(self.recipe, self._tasks(missing, ids), jobs=jobs, scheduler=scheduler)
+        with closing(results), _bar(progress, self._request.data.n_rows, done) as bar:
+            for found in results:
                 self._write(found, ids.pop(found.part.number))
                 self._new_rows += len(found.part)
                 bar.update(len(found.part))
