@@ -66,7 +66,8 @@ class ModelSource:
         except (ImportError, UntrustedTypesError):
             raise
         except Exception as error:  # a damaged file fails in many ways, each library in its own
-            raise ValueError(f"{self.name} could not be loaded as a model: {first_line(error)[:300]}") from error
+            said = first_line(error).partition(" Stack trace:")[0]  # of XGBoost
+            raise ValueError(f"{self.name} could not be loaded as a model: {said[:300]}") from error
 
     def check(self) -> None:
         """Load a file in a process of its own, since a damaged one can end the process that loads it."""
@@ -108,7 +109,8 @@ def feature_names(model: Any) -> list[str] | None:
         names = found() if callable(found) else found
         if names is not None and len(names) and not all(_is_numbered(name) for name in names):
             return [str(name) for name in names]
-    return None
+    inputs = model.get_inputs() if hasattr(model, "get_inputs") else []  # of ONNX: one table, or single columns
+    return [each.name for each in inputs] if len(inputs) > 1 else None
 
 
 def _is_numbered(name: Any) -> bool:
