@@ -95,7 +95,7 @@ def finished():
 moments, counts = random.Random(0), []
 for _ in range(20):
     number, enough = child(), finished() + moments.randrange(3)
-    while finished() < enough:
+    while finished() < min(enough, 200):
         time.sleep(0.002)
     time.sleep(moments.uniform(0.0, 0.05))
     os.kill(number, signal.SIGKILL)
@@ -108,13 +108,14 @@ print(counts)
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 def test_a_run_that_is_killed_twenty_times_ends_like_one_that_was_not(explain, files):
+    pd.concat([pd.read_parquet("X.parquet")] * 5).to_parquet("X.parquet")  # enough for twenty kills
     explain("undisturbed", rows_per_part=1)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", KILLER], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     finished = json.loads(done.stdout)
     assert finished == sorted(finished)  # nothing that was finished was lost
-    assert any(0 < count < 40 for count in finished)  # and the kills were in the middle
+    assert sum(0 < count < 200 for count in finished) > 10  # and most kills were in the middle
     expected = sorted(path.name for path in Path("undisturbed").iterdir())
     assert sorted(path.name for path in Path("killed").iterdir()) == expected  # no unfinished files
     for path in Path("undisturbed").glob("*.parquet"):

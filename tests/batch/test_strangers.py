@@ -1,5 +1,6 @@
 """Files of strangers: whatever is wrong with them is one clear line, and nothing is run, lost or half-written."""
 
+import json
 import pickle
 from pathlib import Path
 
@@ -87,10 +88,27 @@ def _written(name, content):
     return name
 
 
+def test_a_model_that_can_be_loaded_but_crashes_when_it_is_called_is_reported(files):
+    import xgboost
+
+    background = pd.read_parquet("B.parquet")
+    booster = xgboost.train({"max_depth": 3}, xgboost.DMatrix(background, label=background["age"]), 2)
+    content = json.loads(booster.save_raw("json"))
+    tree = content["learner"]["gradient_booster"]["model"]["trees"][0]
+    tree["split_indices"][0] = 10**7  # a column that is not there
+    Path("m.json").write_text(json.dumps(content))
+    assert "m.json is damaged: the process that tried to use it crashed" in refused(model="m.json")
+    assert not Path("phi").exists()
+
+
 def test_a_process_that_crashes_while_it_loads_a_model_is_reported(files, monkeypatch):
     monkeypatch.setattr(models, "TRY", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
     Path("m.json").write_text("{}")
-    assert "m.json is damaged: the process that tried to load it crashed" in refused(model="m.json")
+    assert "m.json is damaged: the process that tried to use it crashed" in refused(model="m.json")
+    monkeypatch.setattr(models, "TRY", "import no_such_module")
+    message = refused(model="m.json")
+    assert "m.json could not be tried in a process of its own: " in message
+    assert "No module named 'no_such_module'" in message
 
 
 @pytest.mark.parametrize(

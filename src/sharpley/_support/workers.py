@@ -8,14 +8,17 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from sharpley._support.sharing import Handle, handle_for, remove_files
 
 SECONDS_BETWEEN_LOOKS = 1.0
+
+T = TypeVar("T")
 
 
 def in_workers(
@@ -46,6 +49,25 @@ def in_workers(
             yield from chain(results)  # a chain is not closed by an error, but by what follows
         finally:
             _abandon(results)
+
+
+def behind(function: Callable[[T], object], items: Iterable[T]) -> Iterator[T]:
+    """Yield each item once a function has been called on it, in a thread, while the next item was being made.
+
+    At most one call is under way, so that items do not pile up. An error of a call is raised after the next item.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        before: list[tuple[Future[object], T]] = []
+        for item in items:
+            yield from _finished(before)
+            before = [(thread.submit(function, item), item)]
+        yield from _finished(before)
+
+
+def _finished(calls: list[tuple[Future[object], T]]) -> Iterator[T]:
+    for call, item in calls:
+        call.result()
+        yield item
 
 
 def _abandon(results: Any) -> None:

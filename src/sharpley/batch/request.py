@@ -9,7 +9,7 @@ from typing import Any
 
 from sharpley._support.checks import check_count
 from sharpley.batch import models, tables
-from sharpley.batch.frames import background_frame, frame_of
+from sharpley.batch.frames import background_frame, first_rows, frame_of
 from sharpley.batch.recipe import Options, Recipe
 
 
@@ -74,8 +74,8 @@ def make_request(
     options = options or Options()
     check_count("seed", options.seed, minimum=0)
     source = models.find(model, trust_pickle=trust_pickle, trusted_types=trusted_types)
-    source.check()
     of_background = tables.find(background, "background")
+    source.check(first_rows(of_background))
     of_data = tables.find(data, "data", of_background.schema)
     if id_column is not None and id_column not in of_data.schema.names:
         raise ValueError(f"the data have no column {id_column!r} for the ids of rows; they have {of_data.schema.names}")
