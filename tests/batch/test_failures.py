@@ -99,12 +99,18 @@ def test_a_full_disk_ends_the_workers_without_a_word_of_theirs(files):
     assert done.returncode == 2
 
 
-def test_a_disk_that_is_full_from_the_start_names_the_file(files, monkeypatch):
-    def fails(descriptor):
-        raise OSError(errno.ENOSPC, "No space left on device")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limits of files")
+def test_a_disk_that_is_full_from_the_start_names_the_file_and_leaves_nothing(files):
+    import resource
 
-    monkeypatch.setattr("sharpley.batch.journal.os.fsync", fails)
-    assert "No space left on device: 'phi/_journal.jsonl'" in refused()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))  # so that every byte is one too many
+    try:
+        message = refused()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "File too large: 'phi/_journal.jsonl'" in message
+    assert not Path("phi").exists()
 
 
 @pytest.mark.parametrize(
