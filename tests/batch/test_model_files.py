@@ -28,6 +28,16 @@ def assert_explained(explain, model, predict, background):
     return found
 
 
+def test_a_damaged_model_is_reported_without_the_stack_of_its_library(files):
+    import xgboost
+
+    background = pd.read_parquet("B.parquet")
+    booster = xgboost.train({"max_depth": 2}, xgboost.DMatrix(background, label=background["age"]), 2)
+    Path("m.json").write_bytes(bytes(booster.save_raw("json"))[:-300])
+    with pytest.raises(ValueError, match=r"^m\.json could not be loaded as a model: (?!.*Stack trace)"):
+        models.find("m.json").load()
+
+
 @pytest.mark.parametrize("suffix", ["json", "ubj"])
 def test_xgboost(explain, fitted, suffix):
     import xgboost
@@ -83,3 +93,20 @@ def test_onnx(explain, files):
     model = RandomForestRegressor(5, random_state=0).fit(rows, rows[:, 0] * rows[:, 1])
     Path("m.onnx").write_bytes(to_onnx(model, rows[:1]).SerializeToString())
     assert_explained(explain, "m.onnx", lambda frame: model.predict(frame.to_numpy().astype(np.float32)), background)
+
+
+def test_onnx_with_an_input_for_each_column(explain, files):
+    pytest.importorskip("onnxruntime")
+    skl2onnx = pytest.importorskip("skl2onnx")
+    from skl2onnx.common.data_types import FloatTensorType
+    from sklearn.compose import make_column_transformer
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+
+    background = pd.read_parquet("B.parquet")[["size", "age"]]
+    columns = make_column_transformer(("passthrough", ["size", "age"]))
+    pipeline = make_pipeline(columns, LinearRegression()).fit(background, background["age"] * 2 + background["size"])
+    kinds = [(name, FloatTensorType([None, 1])) for name in background.columns]
+    Path("m.onnx").write_bytes(skl2onnx.to_onnx(pipeline, initial_types=kinds).SerializeToString())
+    found = assert_explained(explain, "m.onnx", pipeline.predict, background)
+    assert found.names == ["size", "age"]  # and not the other columns of the background

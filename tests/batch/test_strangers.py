@@ -1,28 +1,17 @@
 """Files of strangers: whatever is wrong with them is one clear line, and nothing is run, lost or half-written."""
 
-import errno
-import os
+import json
 import pickle
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from batch_calls import ARGUMENTS, refused
 from command_line import call
 
 import sharpley
 from sharpley.batch import Options, models, tables
-
-ARGUMENTS = ("explain", "--data", "X.parquet", "--background", "B.parquet", "--out", "phi", "--max-predictions", 60)
-
-
-def refused(*arguments, model="batch_models:predict"):
-    """Call the command line, which must end with code 2 and one line, which is returned."""
-    result = call(*ARGUMENTS, "--model", model, *arguments, code=2)
-    assert result.stderr.startswith("sharpley: ")
-    assert result.stderr.count("\n") == 1, result.stderr
-    assert "Traceback" not in result.output
-    return result.stderr
 
 
 class Bomb:
@@ -99,10 +88,27 @@ def _written(name, content):
     return name
 
 
+def test_a_model_that_can_be_loaded_but_crashes_when_it_is_called_is_reported(files):
+    import xgboost
+
+    background = pd.read_parquet("B.parquet")
+    booster = xgboost.train({"max_depth": 3}, xgboost.DMatrix(background, label=background["age"]), 2)
+    content = json.loads(booster.save_raw("json"))
+    tree = content["learner"]["gradient_booster"]["model"]["trees"][0]
+    tree["split_indices"][0] = 10**7  # a column that is not there
+    Path("m.json").write_text(json.dumps(content))
+    assert "m.json is damaged: the process that tried to use it crashed" in refused(model="m.json")
+    assert not Path("phi").exists()
+
+
 def test_a_process_that_crashes_while_it_loads_a_model_is_reported(files, monkeypatch):
     monkeypatch.setattr(models, "TRY", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
     Path("m.json").write_text("{}")
-    assert "m.json is damaged: the process that tried to load it crashed" in refused(model="m.json")
+    assert "m.json is damaged: the process that tried to use it crashed" in refused(model="m.json")
+    monkeypatch.setattr(models, "TRY", "import no_such_module")
+    message = refused(model="m.json")
+    assert "m.json could not be tried in a process of its own: " in message
+    assert "No module named 'no_such_module'" in message
 
 
 @pytest.mark.parametrize(
@@ -112,7 +118,7 @@ def test_a_process_that_crashes_while_it_loads_a_model_is_reported(files, monkey
         ("missing.json", "No such file"),
         ("no_such_module:f", "cannot be imported: No module named 'no_such_module'"),
         ("batch_models:nothing", "has no 'nothing'"),
-        ("batch_models:broken", "no such thing (rows 0 to 0 of the data; sharpley: raised by broken on"),
+        ("batch_models:broken", "no such thing (X is rows 0 to 0 of the data; sharpley: raised by broken on"),
     ],
 )
 def test_models_that_are_not_there(files, model, message):
@@ -130,20 +136,6 @@ def test_truncated_and_damaged_tables_are_named(files):
     assert "B.parquet is not a readable parquet file of the background" in refused()
 
 
-def test_a_page_that_is_damaged_in_the_middle_keeps_finished_parts(files):
-    import pyarrow.parquet as pq
-
-    pd.read_parquet("X.parquet").to_parquet("X.parquet", row_group_size=10, compression="zstd")
-    at = pq.read_metadata("X.parquet").row_group(3).column(2).data_page_offset
-    raw = bytearray(Path("X.parquet").read_bytes())
-    raw[at : at + 60] = bytes(60)
-    Path("X.parquet").write_bytes(raw)
-    assert "X.parquet is not a readable parquet file of the data" in refused("--rows-per-part", 10)
-    assert sorted(path.name for path in Path("phi").iterdir()) == [
-        "_journal.jsonl", "part-00000000.parquet", "part-00000001.parquet", "part-00000002.parquet"
-    ]  # fmt: skip
-
-
 def test_columns_that_change_half_way_are_named(files):
     Path("data").mkdir()
     data = pd.read_parquet("X.parquet").drop(columns="key")
@@ -157,99 +149,6 @@ def test_columns_that_change_half_way_are_named(files):
     data[20:].to_parquet("data/b.parquet")
     call(*ARGUMENTS, "--model", "batch_models:predict", "--data", "data")
     assert len(sharpley.load("phi")) == 40
-
-
-def test_csv_files_take_the_types_of_the_background_and_their_lines_are_checked(files):
-    data = pd.read_parquet("X.parquet")
-    data.loc[:20, "age"] = 3.0  # looks like whole numbers at first
-    data.to_parquet("X.parquet")
-    data.to_csv("X.csv", index=False)
-    call(*ARGUMENTS, "--model", "batch_models:predict")
-    call(*ARGUMENTS, "--model", "batch_models:predict", "--data", "X.csv", "--out", "csv")
-    np.testing.assert_array_equal(sharpley.load("csv").values, sharpley.load("phi").values)
-    lines = Path("X.csv").read_text().splitlines()
-    Path("X.csv").write_text("\n".join([*lines[:30], lines[30].replace(lines[30].split(",")[1], "many")]))
-    assert "X.csv is not a readable csv file of the data" in refused("--data", "X.csv", "--out", "other")
-    assert not Path("other").exists()
-    data.to_feather("X.feather")
-    call(*ARGUMENTS, "--model", "batch_models:predict", "--data", "X.feather", "--out", "feather", "--rows-per-part", 7)
-    np.testing.assert_array_equal(sharpley.load("feather").values, sharpley.load("phi").values)
-
-
-def test_columns_that_do_not_fit_the_background_are_named(files):
-    data, background = pd.read_parquet("X.parquet"), pd.read_parquet("B.parquet")
-    background.assign(floor=background["floor"].round().astype(int)).to_parquet("B.parquet")
-    assert "column 'floor' of the data is float64 from row" in refused()
-    data.drop(columns="floor").to_parquet("X.parquet")
-    assert "the data have no columns ['floor'], which the background has" in refused("--restart")
-    assert "no column 'id' for the ids of rows" in refused("--id-column", "id")
-
-
-def test_categories_are_those_of_the_background(files):
-    kinds = pd.Series(["a", "b", "c"] * 100, dtype="category")
-    pd.read_parquet("B.parquet").assign(lift=kinds).to_parquet("B.parquet")
-    data = pd.read_parquet("X.parquet")
-    data.assign(lift=pd.Categorical(["c"] * 40)).to_parquet("X.parquet")
-    Path("batch_models.py").write_text("def predict(rows):\n    return rows['lift'].cat.codes.to_numpy() * 1.0\n")
-    call(*ARGUMENTS, "--model", "batch_models:predict")
-    found = sharpley.load("phi")
-    np.testing.assert_allclose(found.base_values + found.values.sum(axis=1), 2.0)
-    data.assign(lift=pd.Categorical(["d"] * 40)).to_parquet("X.parquet")
-    assert "column 'lift' of the data" in refused("--restart")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--max-predictions", 3), "max_predictions=3 is too small"),
-        (("--method", "magic"), "unknown method 'magic'; choose one of"),
-        (("--output", "7"), "unknown output 7"),
-        (("--groups", "{"), "--groups is not JSON"),
-        (("--groups", '{"a": "age"}'), "must map names to lists of columns"),
-        (("--groups", '{"a": ["aged"]}'), "aged"),
-        (("--data", "nothing/*.parquet"), "there are no files of the data at nothing/*.parquet"),
-        (("--data", "batch_models.py"), "must be files of these types: .parquet"),
-        (("--rows-per-part", 0), "rows_per_part must be at least 1"),
-        (("--jobs", 0), "n_jobs"),
-        (("--scheduler", "tcp://127.0.0.1:9"), "no Dask scheduler at tcp://127.0.0.1:9"),
-    ],
-)
-def test_mistakes_are_one_line_and_leave_nothing_behind(files, monkeypatch, arguments, message):
-    monkeypatch.setattr("sharpley.batch.cluster.CONNECT_SECONDS", 0.5)
-    assert message in refused(*arguments)
-    assert not list(Path(".").glob("phi/part*"))
-
-
-def test_a_full_disk_keeps_finished_parts_and_leaves_nothing_half_written(explain, monkeypatch):
-    import pyarrow.parquet as pq
-
-    write, calls = pq.write_table, []
-
-    def fails(table, stream, **settings):
-        calls.append(table)
-        if len(calls) == 3:
-            stream.write(b"half")
-            raise OSError(errno.ENOSPC, "No space left on device")
-        write(table, stream, **settings)
-
-    monkeypatch.setattr(pq, "write_table", fails)
-    with pytest.raises(OSError, match=r"No space left on device: 'phi/part-00000002\.parquet'"):
-        explain(rows_per_part=10)
-    assert sorted(path.name for path in Path("phi").iterdir()) == [
-        "_journal.jsonl", "part-00000000.parquet", "part-00000001.parquet"
-    ]  # fmt: skip
-    assert explain().new_rows == 20
-
-
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
-def test_an_unwritable_folder_is_one_line(files):
-    Path("closed").mkdir(mode=0o500)
-    assert "Permission denied" in refused("--out", "closed/phi")
-
-
-def test_a_file_in_place_of_the_folder_is_one_line(files):
-    Path("phi").write_text("")
-    assert "phi" in refused()
 
 
 def test_folders_and_patterns_are_read_in_order_without_hidden_files(files):

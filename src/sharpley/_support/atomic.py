@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 UNFINISHED_SUFFIX = ".tmp"
+UNFINISHED = f".{'[0-9a-f]' * 32}{UNFINISHED_SUFFIX}"  # names of unfinished files, as a pattern
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors of writing, which do not name the file
 
 

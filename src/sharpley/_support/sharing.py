@@ -7,6 +7,7 @@ argument of a task, Ray has a store of objects. With any other backend, it goes 
 from __future__ import annotations
 
 import pickle
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -80,9 +81,19 @@ def handle_for(value: tuple[Any, ...], backend: str) -> Iterator[Handle]:
         yield InTask(value)
 
 
+_FILES: set[str] = set()  # that this process has read
+
+
 @lru_cache(maxsize=2)
 def _read(path: str) -> Any:
+    _FILES.add(path)
     return pickle.loads(Path(path).read_bytes())
+
+
+def remove_files() -> None:
+    """Remove the files that this process has read, and their folders: who made them was killed, and could not."""
+    for path in _FILES:
+        shutil.rmtree(Path(path).parent, ignore_errors=True)
 
 
 @lru_cache(maxsize=2)

@@ -6,14 +6,19 @@ import multiprocessing
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
-from sharpley._support.sharing import Handle, handle_for
+from sharpley._support.sharing import Handle, handle_for, remove_files
 
 SECONDS_BETWEEN_LOOKS = 1.0
+
+T = TypeVar("T")
 
 
 def in_workers(
@@ -39,7 +44,38 @@ def in_workers(
         tasks = (delayed(_call)(os.getpid(), function, handle, each) for each in arguments)
         with _watching():
             parallel = Parallel(n_jobs=n_jobs, return_as=return_as)
-        yield from parallel(tasks)
+        results = parallel(tasks)
+        try:
+            yield from chain(results)  # a chain is not closed by an error, but by what follows
+        finally:
+            _abandon(results)
+
+
+def behind(function: Callable[[T], object], items: Iterable[T]) -> Iterator[T]:
+    """Yield each item once a function has been called on it, in a thread, while the next item was being made.
+
+    At most one call is under way, so that items do not pile up. An error of a call is raised after the next item.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        before: list[tuple[Future[object], T]] = []
+        for item in items:
+            yield from _finished(before)
+            before = [(thread.submit(function, item), item)]
+        yield from _finished(before)
+
+
+def _finished(calls: list[tuple[Future[object], T]]) -> Iterator[T]:
+    for call, item in calls:
+        call.result()
+        yield item
+
+
+def _abandon(results: Any) -> None:
+    """Cancel the tasks whose results nobody wants since there was an error, without the warnings of joblib."""
+    if isinstance(results, Generator):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 def _watching() -> AbstractContextManager[Any]:
@@ -91,4 +127,5 @@ def _exit_after(caller: int) -> None:
         known.join()  # on Windows, the number of a parent outlives it
     while os.name != "nt" and os.getppid() == caller:
         time.sleep(SECONDS_BETWEEN_LOOKS)
+    remove_files()
     os._exit(1)

@@ -54,6 +54,7 @@ def explain(
     """
     with plain_errors():
         from sharpley.batch import Options, explain_files, forecast_files
+        from sharpley.batch.report import check_report, write_report
 
         options = Options(
             method=method,
@@ -73,6 +74,8 @@ def explain(
         if plan:
             typer.echo(forecast_files(**files, id_column=id_column, jobs=jobs, **trust))
             return
+        if report is not None:
+            check_report(report)
         outcome = explain_files(
             **files,
             out=out,
@@ -85,8 +88,6 @@ def explain(
         )
         typer.echo(outcome)
         if report is not None:
-            from sharpley.batch.report import write_report
-
             typer.echo(f"Page: {write_report(outcome, report).resolve().as_uri()}")
 
 

@@ -7,7 +7,7 @@ and once for each part, nothing is lost and nothing is there twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from importlib import import_module
@@ -22,7 +22,7 @@ CONNECT_SECONDS = 30
 _RECIPES: dict[str, Recipe] = {}  # those that this process was sent, by key
 
 
-def on_cluster(recipe: Recipe, tasks: Iterator[Task], scheduler: str) -> Iterator[Explained]:
+def on_cluster(recipe: Recipe, tasks: Iterator[Task], scheduler: str) -> Generator[Explained, None, None]:
     """Yield the results of parts, explained by the workers of a cluster, in the order in which they are finished."""
     client = _connect(scheduler)
     name = f"sharpley-{recipe.key}"

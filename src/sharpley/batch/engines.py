@@ -6,15 +6,18 @@ to every process; then rows go, and columns come back in the order in which part
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import TypeAlias
 
 from sharpley._support.workers import in_workers
 from sharpley.batch.cluster import on_cluster
 from sharpley.batch.parts import Explained, Task, explain_part
 from sharpley.batch.recipe import Recipe
 
+Results: TypeAlias = Generator[Explained, None, None]
 
-def run(recipe: Recipe, tasks: Iterator[Task], *, jobs: int, scheduler: str | None) -> Iterator[Explained]:
+
+def run(recipe: Recipe, tasks: Iterator[Task], *, jobs: int, scheduler: str | None) -> Results:
     """Yield the results of parts in the order in which they are finished."""
     if scheduler is not None:
         return on_cluster(recipe, tasks, scheduler)
@@ -23,7 +26,7 @@ def run(recipe: Recipe, tasks: Iterator[Task], *, jobs: int, scheduler: str | No
     return _in_processes(recipe, tasks, jobs)
 
 
-def _in_processes(recipe: Recipe, tasks: Iterator[Task], jobs: int) -> Iterator[Explained]:
+def _in_processes(recipe: Recipe, tasks: Iterator[Task], jobs: int) -> Results:
     """Explain parts in worker processes of this machine, or of joblib's current backend."""
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 

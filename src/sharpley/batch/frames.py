@@ -10,12 +10,12 @@ from sharpley.batch.tables import Table, first_line
 from sharpley.games.marginal.background import MAX_ROWS
 from sharpley.presentation.parquet import pyarrow
 
+FIRST_ROWS = 1000  # on which a model is tried
+
 
 def background_frame(background: Table, names: list[str], seed: int) -> Any:
     """Return the background rows as a pandas frame; of too many rows, a random part that is never read as a whole."""
     n = background.n_rows
-    if n == 0:
-        raise ValueError(f"{background.paths[0]} has no rows; the background must have at least one")
     pa, _ = pyarrow()
     if n <= MAX_ROWS:
         (table,) = background.ranges([(0, n)], names)
@@ -27,6 +27,15 @@ def background_frame(background: Table, names: list[str], seed: int) -> Any:
         mine = chosen[(chosen >= start) & (chosen < stop)] - start
         pieces.append(table.select(names).take(pa.array(mine)))
     return _plain(pa.concat_tables(pieces, promote_options="permissive"))
+
+
+def first_rows(background: Table) -> Any:
+    """Return the first of the background rows as a pandas frame, with all columns."""
+    if background.n_rows == 0:
+        raise ValueError(f"{background.paths[0]} has no rows; the background must have at least one")
+    names = background.feature_names
+    (table,) = background.ranges([(0, min(background.n_rows, FIRST_ROWS))], names)
+    return _plain(table.select(names))
 
 
 def frame_of(table: Any, background: Any, start: int = 0) -> Any:
@@ -48,12 +57,16 @@ def _plain(table: Any) -> Any:
 def _like(column: Any, dtype: Any, start: int) -> Any:
     """Return a column with another dtype, if that loses nothing."""
     categories = getattr(dtype, "categories", None)
+    missing = column.isna()
+    if dtype.kind in "biu" and missing.any():  # a missing flag would become False
+        at = int(np.flatnonzero(missing)[0])
+        raise _MismatchError(column, dtype, start + at, "none may be missing there; make its column one of floats")
     try:
         if categories is not None:
-            lost = ~(column.isin(categories) | column.isna())
+            lost = ~(column.isin(categories) | missing)
         else:
             converted = column.astype(dtype)
-            lost = ~((converted.astype(column.dtype) == column) | column.isna())
+            lost = ~((converted.astype(column.dtype) == column) | missing)
     except (TypeError, ValueError) as error:
         raise _MismatchError(column, dtype, start, first_line(error)) from error
     if lost.any():

@@ -15,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from sharpley._support.atomic import FULL, UNFINISHED_SUFFIX, sync_folder
+from sharpley._support.atomic import FULL, UNFINISHED, sync_folder
 from sharpley.batch.parts import Part
-from sharpley.presentation.row_table import PATTERN
+from sharpley.presentation.row_table import PATTERN, is_part
 
 NAME = "_journal.jsonl"  # tools that read folders of Parquet files ignore names that start with an underscore
 
@@ -39,12 +39,12 @@ class Journal:
         self.folder = folder
         self.plan: dict[str, Any] | None = None
         self.finished: dict[int, dict[str, Any]] = {}
+        self._restart = restart
         self._stream = _open_locked(folder)
         try:
-            if restart:
-                self._clear()
-            self._read()
-            for path in folder.glob(f".*{UNFINISHED_SUFFIX}"):  # of a process that was killed
+            if not restart:
+                self._read()
+            for path in folder.glob(UNFINISHED):  # of a process that was killed
                 path.unlink()
         except BaseException:
             self._stream.close()
@@ -54,14 +54,17 @@ class Journal:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.plan is None:  # nothing was begun, so nothing is left behind
+        if self._is_empty():  # nothing was begun, so nothing is left behind
             with suppress(OSError):
                 (self.folder / NAME).unlink()
                 self.folder.rmdir()
-        self._stream.close()
+        with suppress(OSError):  # of a full disk, which was reported; all lines that count are on disk
+            self._stream.close()
 
     def begin(self, plan: Mapping[str, Any]) -> None:
-        """Write the plan of a new run."""
+        """Write the plan of a new run, once nothing is left of the one that is begun anew."""
+        if self._restart:
+            self._clear()
         strange = sorted(path.name for path in self.folder.glob(PATTERN))
         if strange:
             raise ValueError(
@@ -85,12 +88,16 @@ class Journal:
         facts, path = self.finished.get(part.number), self.path_of(part)
         return facts is not None and path.is_file() and path.stat().st_size == facts["bytes"]
 
+    def _is_empty(self) -> bool:
+        return os.fstat(self._stream.fileno()).st_size == 0
+
     def _clear(self) -> None:
-        """Forget what is written, and remove the files of parts."""
+        """Remove the files of parts, and forget what is written; files of another origin stay."""
+        for path in self.folder.glob(PATTERN):
+            if is_part(path):
+                path.unlink()
         self._stream.truncate(0)
         os.fsync(self._stream.fileno())
-        for path in self.folder.glob("part-*.parquet"):
-            path.unlink()
 
     def _read(self) -> None:
         self._stream.seek(0)

@@ -10,18 +10,21 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import pickle
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sharpley.batch.tables import first_line
+from sharpley.games.marginal.calls import find_call
 
-TRY = "import sys; from sharpley.batch.models import ModelSource as M; M(sys.argv[1], sys.stdin.buffer.read()).load()"
+TRY = "from sharpley.batch.models import try_model; try_model()"
 LARGEST_EXIT = 255  # what Windows returns for a crash is larger
 OF_MODULE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -66,17 +69,22 @@ class ModelSource:
         except (ImportError, UntrustedTypesError):
             raise
         except Exception as error:  # a damaged file fails in many ways, each library in its own
-            raise ValueError(f"{self.name} could not be loaded as a model: {first_line(error)[:300]}") from error
+            said = first_line(error).partition(" Stack trace:")[0]  # of XGBoost
+            raise ValueError(f"{self.name} could not be loaded as a model: {said[:300]}") from error
 
-    def check(self) -> None:
-        """Load a file in a process of its own, since a damaged one can end the process that loads it."""
+    def check(self, rows: Any) -> None:
+        """Load and call the model of a file in a process of its own, since a damaged one can end its process."""
         if self.content is None or LOADERS[Path(self.name).suffix.lower()] not in NATIVE:
             return
+        sent = pickle.dumps((self, rows))
         tried = subprocess.run(  # -P: no modules from the current folder
-            [sys.executable, "-P", "-c", TRY, self.name], input=self.content, capture_output=True, check=False
+            [sys.executable, "-P", "-c", TRY], input=sent, capture_output=True, check=False
         )
         if tried.returncode < 0 or tried.returncode > LARGEST_EXIT:
-            raise ValueError(f"{self.name} is damaged: the process that tried to load it crashed")
+            raise ValueError(f"{self.name} is damaged: the process that tried to use it crashed")
+        if tried.returncode:
+            *_, last_line = ["", *tried.stderr.decode(errors="replace").splitlines()]
+            raise OSError(f"{self.name} could not be tried in a process of its own: {last_line}")
 
 
 class UntrustedTypesError(ValueError):
@@ -101,6 +109,14 @@ def find(given: str, *, trust_pickle: bool = False, trusted_types: Sequence[str]
     return ModelSource(path.name, path.read_bytes(), tuple(trusted_types))
 
 
+def try_model() -> None:
+    """Load the model and call it on the rows that ``ModelSource.check`` sent."""
+    source, rows = pickle.load(sys.stdin.buffer)
+    with suppress(Exception):  # it is raised again, and reported, in the process that asked
+        model = source.load()
+        find_call(model).function(rows[feature_names(model) or list(rows.columns)])
+
+
 def feature_names(model: Any) -> list[str] | None:
     """Return the names of the columns that a model was fitted on, in its order; None if it does not tell."""
     for name in ("feature_names_in_", "feature_names_", "feature_name", "feature_names"):
@@ -108,7 +124,8 @@ def feature_names(model: Any) -> list[str] | None:
         names = found() if callable(found) else found
         if names is not None and len(names) and not all(_is_numbered(name) for name in names):
             return [str(name) for name in names]
-    return None
+    inputs = model.get_inputs() if hasattr(model, "get_inputs") else []  # of ONNX: one table, or single columns
+    return [each.name for each in inputs] if len(inputs) > 1 else None
 
 
 def _is_numbered(name: Any) -> bool:

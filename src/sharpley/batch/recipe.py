@@ -23,6 +23,8 @@ from sharpley.presentation import row_table
 if TYPE_CHECKING:
     from sharpley.result import ShapleyEstimate
 
+OUT_OF_MEMORY = "out of memory; a smaller --batch-size, or fewer --rows-per-part, need less"
+
 
 @dataclass(frozen=True)
 class Options:
@@ -145,14 +147,13 @@ def explain(recipe: Recipe, rows: Any, start: int = 0) -> tuple[dict[str, Any], 
     """
     try:
         found = HERE.estimate(recipe, rows)
-    except MemoryError:
-        raise
     except Exception as error:  # whatever a model raises; its calls add a note
         notes = getattr(error, "__notes__", None)
-        if notes is None and isinstance(error, ValueError | TypeError):  # of the settings
+        if notes is None and start == 0 and isinstance(error, ValueError | TypeError):  # of the settings
             raise
-        where = "; ".join([f"rows {start} to {start + len(rows) - 1} of the data", *(notes or ())])
-        raise RowsError(f"{first_line(error)} ({where})") from error
+        said = OUT_OF_MEMORY if isinstance(error, MemoryError) else first_line(error)
+        where = "; ".join([f"X is rows {start} to {start + len(rows) - 1} of the data", *(notes or ())])
+        raise RowsError(f"{said} ({where})") from error
     shape = found.labelled().values.shape
     fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
     return row_table.columns(fields, shape), row_table.about(fields, shape)

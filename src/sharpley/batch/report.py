@@ -18,8 +18,8 @@ import numpy as np
 
 from sharpley._support.atomic import replace_text
 from sharpley._support.typing import Floats
-from sharpley.batch.run import Outcome
-from sharpley.plotting.axes import from_pyplot
+from sharpley.batch.outcome import Outcome
+from sharpley.plotting.axes import from_pyplot, require_matplotlib
 from sharpley.presentation import row_table
 from sharpley.presentation.parquet import pyarrow
 from sharpley.result import ShapleyEstimate
@@ -62,6 +62,13 @@ def summarise(folder: Path) -> Summary:
     facts = [{**each, "has_outputs": True} for _, each in known]
     sample = ShapleyEstimate(**row_table.fields_of(pa.concat_tables(shown), facts))
     return Summary(sizes / total, np.sqrt(squares / total), sample, first["settings"])
+
+
+def check_report(path: Path) -> None:
+    """Raise an error, before a run that may take hours, if the page could not be written after it."""
+    require_matplotlib()
+    if not path.absolute().parent.is_dir() or path.is_dir():
+        raise ValueError(f"the page cannot be written to {path}: give the name of a file in a folder that exists")
 
 
 def write_report(outcome: Outcome, path: str | Path) -> Path:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sharpley._support.checks import check_count
 from sharpley.batch import models, tables
-from sharpley.batch.frames import background_frame, frame_of
+from sharpley.batch.frames import background_frame, first_rows, frame_of
 from sharpley.batch.recipe import Options, Recipe
 
 
@@ -25,9 +26,9 @@ class Request:
     @cached_property
     def features(self) -> list[str]:
         """Columns that are explained: those that the model names, or all of the background but the ids of rows."""
-        present = [name for name in self.background.feature_names if name != self.id_column]
-        named = models.feature_names(self.model.load()) or present
-        chosen = named if set(named) <= set(present) else present
+        present = self.background.feature_names
+        named = models.feature_names(self.model.load())
+        chosen = [name for name in present if name != self.id_column] if named is None else _found(named, present)
         missing = [name for name in chosen if name not in self.data.schema.names]
         if missing:
             raise ValueError(f"the data have no columns {missing}, which the background has")
@@ -50,6 +51,15 @@ class Request:
         return frame_of(next(self.tables([(start, stop)])), background, start)
 
 
+def _found(named: list[str], present: list[str]) -> list[str]:
+    """Return the columns that a model was fitted on, in its order; LightGBM has underscores in place of spaces."""
+    by_name = {"_".join(name.split(" ")): name for name in present} | {name: name for name in present}
+    unknown = [name for name in named if name not in by_name]
+    if unknown:
+        raise ValueError(f"the model was fitted on columns {unknown}, which the background does not have")
+    return [by_name[name] for name in named]
+
+
 def make_request(
     model: str,
     data: str,
@@ -61,12 +71,14 @@ def make_request(
     trusted_types: Sequence[str],
 ) -> Request:
     """Find the files, and check what can be checked without reading them as a whole."""
+    options = options or Options()
+    check_count("seed", options.seed, minimum=0)
     source = models.find(model, trust_pickle=trust_pickle, trusted_types=trusted_types)
-    source.check()
     of_background = tables.find(background, "background")
+    source.check(first_rows(of_background))
     of_data = tables.find(data, "data", of_background.schema)
     if id_column is not None and id_column not in of_data.schema.names:
         raise ValueError(f"the data have no column {id_column!r} for the ids of rows; they have {of_data.schema.names}")
     if of_data.n_rows == 0:
         raise ValueError(f"{of_data.paths[0]} has no rows")
-    return Request(source, of_data, of_background, id_column, options or Options())
+    return Request(source, of_data, of_background, id_column, options)

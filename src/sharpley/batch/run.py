@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ import numpy as np
 from sharpley import __version__
 from sharpley._support.atomic import replacing
 from sharpley._support.checks import check_count
+from sharpley._support.workers import behind
 from sharpley.batch import engines
 from sharpley.batch.frames import frame_of
 from sharpley.batch.journal import Journal, differences
+from sharpley.batch.outcome import Outcome
 from sharpley.batch.parts import Explained, Part, Task
 from sharpley.batch.recipe import Options, explain
 from sharpley.batch.request import Request, make_request
@@ -25,45 +27,6 @@ from sharpley.presentation import row_table
 from sharpley.presentation.parquet import pyarrow
 
 PARTS, LEAST_ROWS, MOST_ROWS = 100, 100, 10_000  # the default: so many parts, of so many rows at least and at most
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run has done.
-
-    Attributes
-    ----------
-    folder : Path
-        Where the results are; ``sharpley.load(folder)`` reads them.
-    rows : int
-        Number of rows of the data.
-    new_rows : int
-        Number of rows that were explained by this run; the others had been finished before.
-    predictions : int
-        Number of predictions for all rows; those for the background are not included.
-    seconds : float
-        Time that the run took.
-    unconverged : int
-        Number of rows that did not reach the tolerance.
-    """
-
-    folder: Path
-    rows: int
-    new_rows: int
-    predictions: int
-    seconds: float
-    unconverged: int
-
-    def __str__(self) -> str:
-        before = self.rows - self.new_rows
-        lines = [
-            f"{self.rows:,} rows in {self.folder}" + (f", {before:,} of them from an earlier run" if before else ""),
-            f"{self.predictions:,} predictions",
-            f"{self.seconds:.1f} s, {self.new_rows / max(self.seconds, 1e-9):,.0f} rows per second",
-        ]
-        if self.unconverged:
-            lines.append(f"{self.unconverged:,} rows did not reach the tolerance; see the column converged")
-        return "\n".join(lines)
 
 
 def explain_files(
@@ -161,6 +124,7 @@ class Run:
         self._plan = self._make_plan()
         self.recipe = request.recipe(hashlib.sha256(json.dumps(self._plan, sort_keys=True).encode()).hexdigest())
         self._new_rows = 0
+        self._ids: dict[int, Any] = {}  # of the rows of parts that are under way
 
     def _make_plan(self) -> dict[str, Any]:
         """Return everything that results depend on, and how rows are divided; no names of files or folders."""
@@ -199,28 +163,28 @@ class Run:
     def explain(self, jobs: int, scheduler: str | None, progress: bool | None) -> None:
         """Explain the parts that are not finished, and write each as soon as it is known."""
         missing = [part for part in self.parts if not self._journal.is_finished(part)]
-        ids: dict[int, Any] = {}
         if not missing:
             return
         done = self._request.data.n_rows - sum(map(len, missing))
-        with _bar(progress, self._request.data.n_rows, done) as bar:
-            for found in engines.run(self.recipe, self._tasks(missing, ids), jobs=jobs, scheduler=scheduler):
-                self._write(found, ids.pop(found.part.number))
+        results = engines.run(self.recipe, self._tasks(missing), jobs=jobs, scheduler=scheduler)
+        with closing(results), _bar(progress, self._request.data.n_rows, done) as bar:
+            for found in behind(self._write, results):
                 self._new_rows += len(found.part)
                 bar.update(len(found.part))
 
-    def _tasks(self, missing: Sequence[Part], ids: dict[int, Any]) -> Iterator[Task]:
+    def _tasks(self, missing: Sequence[Part]) -> Iterator[Task]:
         """Yield parts with their rows, as frames; the ids of rows are kept."""
         tables_of_parts = self._request.tables([(part.start, part.stop) for part in missing])
         name = self._request.id_column
         for part, table in zip(missing, tables_of_parts, strict=True):
-            ids[part.number] = None if name is None else table[name].combine_chunks()
+            self._ids[part.number] = None if name is None else table[name].combine_chunks()
             yield part, frame_of(table, self.recipe.background, part.start)
 
-    def _write(self, found: Explained, ids: Any) -> None:
+    def _write(self, found: Explained) -> None:
         """Write the file of a part: under another name until it is complete and on disk; then name it."""
         pa, _ = pyarrow()
         part, k = found.part, found.facts["outputs"]
+        ids = self._ids.pop(part.number)
         whole: dict[str, Any] = {"row": np.repeat(np.arange(part.start, part.stop), k)}
         if ids is not None:
             whole["id"] = ids.take(pa.array(np.repeat(np.arange(len(part)), k)))

@@ -16,10 +16,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sharpley.batch.formats import FORMATS
 from sharpley.presentation.parquet import pyarrow
 
-ROWS_AT_ONCE = 2**14  # that are decoded together
-CSV_BLOCK = 2**22  # bytes that are parsed together; types that are not given are those of the first block
 INDEX = re.compile(r"__index_level_\d+__")  # columns in which pandas keeps an index
 
 
@@ -98,7 +97,11 @@ class Table:
             before += count
 
     def _schema_of(self, path: Path) -> Any:
-        return self._reading(path, FORMATS[path.suffix.lower()].schema, path, self.types)
+        found = self._reading(path, FORMATS[path.suffix.lower()].schema, path, self.types)
+        repeated = sorted({name for name in found.names if found.names.count(name) > 1})
+        if repeated:
+            raise ValueError(f"{path} has more than one column of the same name: {repeated}")
+        return found
 
     def _check_same(self, path: Path, first: Any, other: Any) -> None:
         """Raise an error that names the difference if a file has other columns than the first one."""
@@ -128,18 +131,6 @@ class Table:
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             kind = path.suffix.lower().lstrip(".")
             raise ValueError(f"{path} is not a readable {kind} file of the {self.what}: {first_line(error)}") from error
-
-
-@dataclass(frozen=True)
-class Format:
-    """How the files of a format are read."""
-
-    schema: Callable[[Path, Any], Any]
-    """Returns the columns of a file, given the types of some of them if it has none of its own."""
-    count: Callable[[Path, Any], int]
-    """Returns the number of rows of a file, given the columns."""
-    batches: Callable[[Path, int, Any, list[str]], Iterator[Any]]
-    """Yields record batches of a file from some row on, given the columns of all files, with some of these."""
 
 
 def find(given: str, what: str, types: Any = None) -> Table:
@@ -173,92 +164,3 @@ def first_line(error: BaseException) -> str:
     """Return the message of an error in one line."""
     text = " ".join(str(error).split())
     return text or type(error).__name__
-
-
-def _parquet_schema(path: Path, types: Any) -> Any:
-    return pyarrow()[1].read_schema(path).remove_metadata()
-
-
-def _parquet_count(path: Path, schema: Any) -> int:
-    return int(pyarrow()[1].read_metadata(path).num_rows)
-
-
-def _parquet_batches(path: Path, start: int, schema: Any, names: list[str]) -> Iterator[Any]:
-    """Yield the rows of one group after the other, so that damage shows only where it is."""
-    with pyarrow()[1].ParquetFile(path) as file:
-        for group in range(file.num_row_groups):
-            count = file.metadata.row_group(group).num_rows
-            if count > start:
-                batches = file.iter_batches(ROWS_AT_ONCE, row_groups=[group], columns=names, use_threads=False)
-                yield from _without_first(batches, start)
-            start = max(0, start - count)
-
-
-def _arrow_file(path: Path) -> Any:
-    import pyarrow as pa
-
-    return pa.ipc.open_file(pa.memory_map(str(path)))
-
-
-def _arrow_schema(path: Path, types: Any) -> Any:
-    pyarrow()
-    return _arrow_file(path).schema.remove_metadata()
-
-
-def _arrow_count(path: Path, schema: Any) -> int:
-    file = _arrow_file(path)
-    return sum(file.get_batch(number).num_rows for number in range(file.num_record_batches))
-
-
-def _arrow_batches(path: Path, start: int, schema: Any, names: list[str]) -> Iterator[Any]:
-    file = _arrow_file(path)
-    every = (file.get_batch(number).select(names) for number in range(file.num_record_batches))
-    yield from _without_first(every, start)
-
-
-def _csv_reader(path: Path, schema: Any = None, names: list[str] | None = None) -> Any:
-    pyarrow()
-    from pyarrow import csv
-
-    types = None if schema is None else {field.name: field.type for field in schema}
-    return csv.open_csv(
-        path,
-        read_options=csv.ReadOptions(block_size=CSV_BLOCK, use_threads=False),
-        convert_options=csv.ConvertOptions(column_types=types, include_columns=names),
-    )
-
-
-def _csv_schema(path: Path, types: Any) -> Any:
-    """Return the columns of a CSV file, of the given types, or of types that fit all of its lines."""
-    if types is None:
-        pyarrow()
-        from pyarrow import csv
-
-        return csv.read_csv(path).schema
-    with _csv_reader(path, types) as reader:
-        return reader.schema
-
-
-def _csv_count(path: Path, schema: Any) -> int:
-    with _csv_reader(path, schema) as reader:
-        return sum(batch.num_rows for batch in reader)
-
-
-def _csv_batches(path: Path, start: int, schema: Any, names: list[str]) -> Iterator[Any]:
-    with _csv_reader(path, schema, names) as reader:
-        yield from _without_first(reader, start)
-
-
-def _without_first(batches: Iterable[Any], count: int) -> Iterator[Any]:
-    """Yield batches without their first rows."""
-    for batch in batches:
-        if count < batch.num_rows:
-            yield batch.slice(count)
-        count = max(0, count - batch.num_rows)
-
-
-PARQUET = Format(_parquet_schema, _parquet_count, _parquet_batches)
-ARROW = Format(_arrow_schema, _arrow_count, _arrow_batches)
-CSV = Format(_csv_schema, _csv_count, _csv_batches)
-FORMATS = {".parquet": PARQUET, ".pq": PARQUET, ".feather": ARROW, ".arrow": ARROW, ".csv": CSV}
-"""How files are read, by how their names end."""

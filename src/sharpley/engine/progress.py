@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from sharpley._support.checks import stacklevel_outside
 
@@ -42,18 +43,21 @@ class Progress:
     """
 
     def __init__(self, show: bool | None, total: int, *, is_limit: bool = False) -> None:
-        from tqdm.auto import tqdm
-
-        disable = None if show is None else not show
         self._total, self._is_limit, self._done = total, is_limit, 0
         self._start, self._stretch = time.perf_counter(), (0.0, 0)
         self._remaining: float | None = None  # seconds, by the last stretch
         self._warned = False
-        self._bar = tqdm(total=total, unit="eval", unit_scale=True, disable=disable, leave=False, desc="Shapley")
+        self._bar: Any = None
+        if show is not False:  # even a bar that is not shown has a semaphore, which a killed process leaves behind
+            from tqdm.auto import tqdm
+
+            disable = None if show is None else False
+            self._bar = tqdm(total=total, unit="eval", unit_scale=True, disable=disable, leave=False, desc="Shapley")
 
     def advance(self, count: int) -> None:
         """Advance the bar by a number of evaluations that are done or no longer needed."""
-        self._bar.update(count)
+        if self._bar is not None:
+            self._bar.update(count)
         now, is_first = time.perf_counter(), self._done == 0
         self._done += count
         since, done = self._stretch
@@ -81,7 +85,8 @@ class Progress:
 
     def close(self) -> None:
         """Remove the bar."""
-        self._bar.close()
+        if self._bar is not None:
+            self._bar.close()
 
 
 @contextmanager

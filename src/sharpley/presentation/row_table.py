@@ -80,6 +80,16 @@ def parts_in(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
     return files
 
 
+def is_part(path: Path) -> bool:
+    """Return whether a file has results of ``sharpley explain``, of any version."""
+    pa, pq = pyarrow()
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except (pa.ArrowException, OSError):
+        return False
+    return bool(json.loads(metadata.get(KEY, b"{}")).get("kind") == KIND)
+
+
 def fields_of(table: Any, facts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the fields of a result from a table of whole rows, and the facts about the files that these are from."""
     first = facts[0]
