@@ -3,7 +3,8 @@
     python -m sharpley_experiments.studies.rough --out docs/results
 
 Every game of ``sharpley_experiments.battery`` is drawn anew, with other random parameters, for each of the instances,
-which are not those that any setting was chosen on. A budget that pays for nearly all coalitions is left out.
+which are not those that any setting was chosen on. A budget that pays for nearly all coalitions is left out. A run is
+*blind* if all coalitions that it evaluated have the same value: then there is nothing to estimate an error from.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ def measured(instances: Sequence[int], seeds: int) -> DataFrame:
                 games = [battery(instance)[position] for instance in instances]
                 runs = [run for game in games for run in _runs(game, method, multiple, seeds)]
                 if runs:
-                    coverage, error, variance = np.mean(runs, axis=0)
-                    lines.append((first.name, method, multiple, coverage, error, variance, len(runs)))
+                    facts = pd.DataFrame(runs, columns=["coverage", "error", "variance", "blind"])
+                    lines.append((first.name, method, multiple, *facts.mean(), len(runs)))
         print(first.name, flush=True)
-    return pd.DataFrame(lines, columns=["game", "method", "multiple", "coverage", "error", "variance", "runs"])
+    return pd.DataFrame(lines, columns=["game", "method", "multiple", "coverage", "error", "variance", "blind", "runs"])
 
 
-def _runs(game: RoughGame, method: str, multiple: int, seeds: int) -> Iterator[tuple[float, float, float]]:
-    """Yield coverage, relative squared error and relative variance of each run."""
+def _runs(game: RoughGame, method: str, multiple: int, seeds: int) -> Iterator[tuple[float, float, float, bool]]:
+    """Yield coverage, relative squared error and relative variance of each run, and whether it was blind."""
     budget = multiple * game.d + 2
     if not sharpley.METHODS[method].least_budget(game.d) <= budget < NEARLY_ALL * 2**game.d:
         return
@@ -64,7 +65,8 @@ def _runs(game: RoughGame, method: str, multiple: int, seeds: int) -> Iterator[t
         lower, upper = (limit[0] for limit in found.interval(0.95))
         covered = (lower - margin <= game.exact) & (game.exact <= upper + margin)
         errors = found.values[0] - game.exact
-        yield covered.mean(), (errors**2).sum() / total, (found.standard_errors**2).sum() / total
+        is_blind = bool(np.abs(found.values).max() <= margin)
+        yield covered.mean(), (errors**2).sum() / total, (found.standard_errors**2).sum() / total, is_blind
 
 
 def tolerances(instances: Sequence[int], seeds: int) -> DataFrame:
@@ -122,6 +124,7 @@ def summary(table: DataFrame, stopping: DataFrame) -> list[str]:
             below = f"{int((mine['coverage'] < 0.9).sum())} of {len(mine)}"
             cells = [f"{worst['coverage']:.2f}", worst["game"], below, f"{mine['coverage'].mean():.3f}"]
             lines.append(markdown_row([method, f"{multiple} d", *cells]))
+    lines += ["", _blind(table[table["method"] == METHODS[0]])]
     kept, stopped = int(stopping["kept"].sum()), int(stopping["converged"].sum())
     missed = stopping[stopping["kept"] < stopping["converged"]]
     where = "; ".join(f"{row.game}: {row.converged - row.kept} of {row.converged}" for row in missed.itertuples())
@@ -132,6 +135,17 @@ def summary(table: DataFrame, stopping: DataFrame) -> list[str]:
         f"tolerance. {'Missed: ' + where + '.' if where else ''}",
     ]
     return lines
+
+
+def _blind(table: DataFrame) -> str:
+    """Say in which games runs were blind, and how often intervals covered in the other runs of these games."""
+    some = table[table["blind"] > 0]
+    seen = some["coverage"] / (1.0 - some["blind"])  # no value of a blind run is covered, unless it is 0
+    told = [
+        f"{row.game} at {row.multiple} d: {row.blind:.0%}, in the others {min(share, 1.0):.0%} were covered"
+        for row, share in zip(some.itertuples(), seen, strict=True)
+    ]
+    return f'Runs of "auto" in which all evaluated coalitions have the same value: {"; ".join(told) or "none"}.'
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
