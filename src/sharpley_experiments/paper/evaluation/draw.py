@@ -53,6 +53,8 @@ def draw_curves(table: DataFrame, note: str, *, title: str, series: Sequence[str
 
 def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
     """Draw mean squared errors of herding against λ."""
+    from matplotlib.ticker import MaxNLocator
+
     looks = {"mean squared error of herding": {"color": METHODS["herding"].colour}}
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
@@ -60,6 +62,7 @@ def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
         _draw_line(panel, scales, "scale", "mean squared error of herding", looks)
         log_numbers(panel, base=2)
         panel.set_ylim(bottom=0)
+        panel.yaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 5, 10]))  # two digits show these exactly
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:.1e}" if value else "0")
 
     return _panels(table, note, title, "λ", draw_panel)

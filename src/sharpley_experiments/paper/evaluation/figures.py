@@ -11,6 +11,7 @@ from sharpley_experiments.paper.evaluation import claims
 from sharpley_experiments.paper.evaluation.draw import draw_curves, draw_scales, means_table
 from sharpley_experiments.paper.evaluation.errors import errors
 from sharpley_experiments.paper.evaluation.models import NETWORK, RAW_NETWORK, TREES
+from sharpley_experiments.paper.evaluation.scale_claims import about_scales
 from sharpley_experiments.paper.evaluation.series import (
     BEYOND_THE_PAPER,
     WITHOUT_ORDERINGS,
@@ -65,7 +66,7 @@ def _scales(name: str, source: str, title: str, paper: str, kind: str) -> Exhibi
         partial(errors, kinds=(kind,), series=series, only=HERDED_ORDERINGS),
         draw=partial(draw_scales, title=title),
         tabulate=partial(means_table, series=series),
-        findings=partial(claims.about_scales, kind="Trees" if kind == TREES else "Networks"),
+        findings=partial(about_scales, kind="Trees" if kind == TREES else "Networks"),
         source=source,
     )
 
