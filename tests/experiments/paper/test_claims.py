@@ -29,7 +29,7 @@ from sharpley_experiments.paper.evaluation.compare import (
     named,
     pooled,
 )
-from sharpley_experiments.paper.evaluation.draw import draw_scales
+from sharpley_experiments.paper.evaluation.draw import draw_scales, size_of
 from sharpley_experiments.paper.evaluation.scale_claims import about_scales
 from sharpley_experiments.paper.evaluation.series import CASTRO, OUR_ALLOCATION, by_code, scaled
 from sharpley_experiments.paper.rules import AT_LEAST_AS_WELL, HIGHER, LOWER, RULES, SIMILAR, judged, verdict
@@ -233,6 +233,12 @@ def test_the_numbers_at_the_axis_of_scales_are_exact(largest):
     for panel in figure.axes:
         ticks, labels = panel.get_yticks(), [label.get_text() for label in panel.get_yticklabels()]
         np.testing.assert_allclose([float(label) for label in labels], ticks, rtol=1e-9)
+
+
+def test_the_note_of_a_figure_says_how_many_trials_methods_have():
+    many, few = lines({"antithetic": 1.0, "orthogonal": 1.0}, trials=5), lines({"gp": 1.0}, trials=1)
+    assert size_of(many) == "4 experiments with trees, 5 trials in each"
+    assert size_of(pd.concat([many, few])) == "4 experiments with trees, 1 or 5 trials in each"
 
 
 def test_equal_scales_have_no_best():

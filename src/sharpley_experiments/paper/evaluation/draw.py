@@ -91,10 +91,11 @@ def _panels(
 
 
 def size_of(table: DataFrame) -> str:
-    """Say how many experiments and trials there are."""
+    """Say how many experiments there are, and how many trials in each, of which slow methods have fewer."""
     parts = []
     for kind, part in table.groupby("kind", sort=False):
-        experiments, trials = part["experiment"].nunique(), part["trial"].nunique()
+        experiments = part["experiment"].nunique()
+        trials = " or ".join(map(str, sorted(set(part.groupby("series")["trial"].nunique()))))
         parts.append(f"{experiments} experiments with {KINDS[str(kind)]}, {trials} trials in each")
     return "; ".join(parts)
 
