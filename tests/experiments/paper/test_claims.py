@@ -52,7 +52,6 @@ def lines(errors, n=40, datasets=tuple(PLAYERS), experiments=4, trials=4, kind="
                 "experiment": experiment,
                 "series": series,
                 "n": n,
-                "marginal_evals": n * PLAYERS[dataset],
                 "trial": trial,
                 "reference": "exact",
                 "mse": (level.get(dataset, level.get("")) if isinstance(level, dict) else level)

@@ -42,6 +42,7 @@ def draw_curves(table: DataFrame, note: str, *, title: str, series: Sequence[str
     lines = [*series, *(by_code(line) for line in series if by_code(line) != line)]
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
+        mine = mine.assign(marginal_evals=mine["n"] * mine["d"])
         for line in lines:
             _draw_line(panel, mine[mine["series"] == line], "marginal_evals", line, looks)
         if mine["marginal_evals"].max() > MAX_MARGINALS:

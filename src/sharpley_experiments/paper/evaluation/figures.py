@@ -45,11 +45,12 @@ def _curves(
 ) -> Exhibit:
     """Errors against marginal evaluations; ``also`` are methods that are measured for claims, but not drawn."""
     measured = dict.fromkeys([*series, *(by_code(line) for line in series), *also])
+    is_ours = not source
     return Exhibit(
         name,
         title,
         paper,
-        partial(errors, kinds=kinds, series=tuple(measured)),
+        partial(errors, kinds=kinds, series=tuple(measured), as_far_as_ours=is_ours),
         draw=partial(draw_curves, title=title, series=series),
         tabulate=partial(means_table, series=series),
         source=source,
