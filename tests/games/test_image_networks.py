@@ -233,3 +233,11 @@ def test_onnx_networks_check_channels_and_size(tmp_path):
         TileGame(str(path), IMAGES[..., :1], tile=4)
     with pytest.raises(ValueError, match="expects images of 16 × 16 pixels, got 8 × 8; resize them"):
         TileGame(str(path), IMAGES[:, :8, :8], tile=4)
+
+
+def test_files_that_are_not_onnx_are_an_error(tmp_path):
+    pytest.importorskip("onnxruntime")
+    path = tmp_path / "network.onnx"
+    path.write_bytes(b"not a network")
+    with pytest.raises(ValueError, match=r"network.onnx' cannot be read as an ONNX file \(.*"):
+        TileGame(str(path), IMAGES, tile=4)

@@ -67,6 +67,21 @@ def test_tiles_that_do_not_divide_the_image_are_an_error_that_names_one_that_doe
         TileGame(network, IMAGES, tile=0)
 
 
+@pytest.mark.parametrize(
+    ("tile", "message"),
+    [
+        (2.5, "tile must be an integer, got 2.5"),
+        (None, "tile must be an integer, got None"),
+        ("14", "tile must be an integer, got '14'"),
+        ((4, 2.5), "tile must be an integer, got 2.5"),
+        ((4, 4, 3), r"a height and a width, got \(4, 4, 3\)"),
+    ],
+)
+def test_tiles_are_numbers_of_pixels(tile, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        TileGame(network, IMAGES, tile=tile)
+
+
 def test_any_map_of_integers_gives_players_and_images_may_have_different_ones():
     one = tile_segments(8, 12, 4) * 10 - 5
     given = TileGame(network, IMAGES, segments=one)
@@ -236,6 +251,12 @@ def test_classes_that_do_not_exist_are_errors(output, message):
         TileGame(network, IMAGES, tile=4, class_names=NAMES, output=output)
 
 
+@pytest.mark.parametrize("output", [1.5, None, True, [0, None]])
+def test_classes_are_positions_or_names(output):
+    with pytest.raises(TypeError, match="output must be the position or the name of a class, or 'predicted', got"):
+        TileGame(network, IMAGES, tile=4, output=output)
+
+
 def test_names_are_needed_to_choose_by_name_and_must_be_complete():
     with pytest.raises(ValueError, match="class 'dog' is not known, since the classes have no names"):
         TileGame(network, IMAGES, tile=4, output="dog")
@@ -252,9 +273,11 @@ def test_names_are_needed_to_choose_by_name_and_must_be_complete():
         (np.zeros((3, 8, 12)), r"channels last, .*got \(3, 8, 12\); np.moveaxis\(images, 0, -1\)"),
         (np.zeros((5, 3, 8, 12)), r"channels last, .*got \(5, 3, 8, 12\); np.moveaxis\(images, 1, -1\)"),
         (np.zeros((5, 8, 12, 7)), r"1 \(grey\), 3 \(RGB\) or 4 channels as their last axis, got 7"),
+        (np.zeros((8, 12, 2)), r"RGB\) or 4 channels as their last axis, got 2 in \(8, 12, 2\); images\[..., None\]"),
         (np.zeros(9), r"must have shape \(n, height, width, channels\), got \(9,\)"),
         (np.zeros((0, 8, 12, 3)), "at least one image"),
         (IMAGES * 255, "values from 0 to 1, got .* to 25.*divide them by 255"),
+        ((IMAGES * 60_000).astype(np.uint16), "values from 0 to 1, got .*; divide them by .*65535 for 16 bits"),
         (IMAGES * 4 - 2, "got -1.* to .*; pass them as they were before they were normalised"),
         (np.full((8, 12, 3), np.nan), "finite values"),
         ([IMAGES[0], IMAGES[0, :4]], r"must all have the same size, got \[\(8, 12, 3\), \(4, 12, 3\)\]"),
@@ -285,6 +308,12 @@ def test_images_may_be_bytes_grey_single_or_of_another_range():
     assert (seen[-1] == 200).all()
 
 
+@pytest.mark.parametrize("value_range", [(1, 0), (0, np.inf), 255, (0, 1, 2)])
+def test_a_range_of_values_is_two_numbers(value_range):
+    with pytest.raises(ValueError, match="value_range must be the smallest and the largest value of images, got"):
+        TileGame(network, IMAGES, tile=4, value_range=value_range)
+
+
 # The model
 
 
@@ -298,6 +327,22 @@ def test_a_transform_is_applied_after_masking():
 def test_a_model_that_returns_the_wrong_shape_or_type_is_an_error(output):
     with pytest.raises((ValueError, TypeError), match="must return"):
         TileGame(lambda images: output, IMAGES, tile=4)
+
+
+def test_a_model_that_returns_fewer_scores_later_is_an_error():
+    game = TileGame(lambda x: np.zeros((len(x), 5 if x.all() else 4)), IMAGES, tile=4, output=2)
+    with pytest.raises(ValueError, match="must return as many scores for every image, got 5 first and then 4"):
+        sharpley.estimate(game)
+
+
+def test_logits_that_are_called_probabilities_are_an_error():
+    with pytest.raises(ValueError, match=r"does not return probabilities: its scores are from -.*returns='logits'"):
+        TileGame(network, IMAGES, tile=4, returns="probabilities")
+
+
+def test_an_unknown_precision_is_an_error_for_any_model():
+    with pytest.raises(ValueError, match="unknown precision 'half'; choose one of 'auto', 'full', 'mixed'"):
+        TileGame(network, IMAGES, tile=4, precision="half")
 
 
 def test_scores_that_are_not_finite_are_an_error():

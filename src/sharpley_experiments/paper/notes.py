@@ -8,9 +8,10 @@ NOTES = (
     "rows of their own) is in figures beside them, marked “beyond the paper”; our allocation of stratified sampling is "
     "dashed beside Castro's.",
     "An experiment is a model, ten rows to explain and a background of 100 others (fewer with the preset quick). The "
-    "paper has one for each data set, with 25 trials; here there are several, with fewer trials in each. Trees of the "
-    "first experiment are trained on all rows, as in the paper, those of the others on bootstrap samples. Networks are "
-    "trained on all rows, from different random weights.",
+    "paper has one for each data set, with 25 trials; here there are several, with fewer trials in each (and a fifth "
+    "of them of methods without orderings and of this library's own). Trees of the first experiment are trained on all "
+    "rows, as in the paper, those of the others on bootstrap samples. Networks are trained on all rows, from different "
+    "random weights.",
     "Networks have scikit-learn's defaults, as in the paper, which does not say how their inputs were prepared. "
     "They are shown with standardised inputs, which decide, and with raw numbers. What is explained is the "
     "prediction of a regression and the log-odds of a classification.",

@@ -13,8 +13,9 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 
@@ -28,6 +29,7 @@ from sharpley_experiments.paper.report import Section, duration, page, verdict_c
 from sharpley_experiments.paper.summary import summary
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 EVERYTHING = "all"
@@ -132,14 +134,22 @@ def _make(exhibit: Exhibit, context: Context, out: Path, earlier: Record | None)
         figure = exhibit.draw(table, f"preset: {context.preset.name}") if exhibit.draw else None
         if figure is not None:
             with replacing(out / "figures" / f"{exhibit.name}.png") as stream:
-                # Without the version of matplotlib in the file, equal figures are equal files.
-                figure.savefig(stream, format="png", dpi=DPI, metadata={"Software": None})
+                write_png(figure, stream)
         replace_text(_table_path(out, exhibit.name), table.to_csv(index=False, lineterminator="\n"))
     except Exception as problem:  # whatever it is, the other exhibits must still be produced
         error = _reported(problem)
         if earlier is not None and _table_path(out, exhibit.name).exists():
             return replace(earlier, error=error)  # the earlier results are still there
     return manifest.new_record(context.preset.name, time.perf_counter() - start, error, earlier)
+
+
+def write_png(figure: Figure, stream: IO[bytes]) -> None:
+    """Write a figure without opacity, so that the file is smaller, and without versions: equal figures, equal files."""
+    from PIL import Image
+
+    drawn = BytesIO()
+    figure.savefig(drawn, format="png", dpi=DPI)
+    Image.open(drawn).convert("RGB").save(stream, "PNG", optimize=True, dpi=(DPI, DPI))
 
 
 def _reported(problem: Exception) -> str:

@@ -74,6 +74,10 @@ RULES = (
     "A claim about several comparisons holds if all agree. If some contradict it, it holds in part if at least as many "
     "agree, and does not hold otherwise. If none contradicts it, it holds in part if at least as many agree as are "
     "undecided, and is undecided otherwise.",
+    "“On four of six data sets” holds if exactly four certainly agree and none is undecided, in part if at least two "
+    "agree; otherwise it is undecided if it could still be four, and does not hold if not. “No λ is best throughout” "
+    "holds if every λ has a higher error than the best one on some data set, does not hold if the same λ is best on "
+    "all, and is undecided otherwise; half of the trials chooses the best λ of a data set, the other half compares.",
     "Discrepancies are compared by the 95% interval of the difference of their means (Welch): it agrees, contradicts, "
     "or includes 0 and is undecided.",
     f"Nothing is judged from fewer than {FEWEST_TRIALS} trials of each method, or from runs of another size than the "
@@ -82,8 +86,9 @@ RULES = (
     f"Claims about figures are judged in the range that these show, up to {MAX_MARGINALS:,} marginal evaluations, "
     "n·d for n orderings of d players. Further columns show the same comparison as far as the authors' code goes, "
     "which counts n(d + 1)/2, and beyond; they do not count for the verdict.",
-    "A ratio is pooled over all numbers of orderings n in the range (a geometric mean), then averaged over "
-    "experiments. An experiment is a model, the rows to explain and a background; the interval (Student's t over "
-    "experiments, on the logarithmic scale) covers the choice of all three, and the trials.",
+    "A ratio is pooled over all numbers of orderings n in the range (a geometric mean), or over the smaller or larger "
+    "half of them where the claim is about few or many, then averaged over experiments. An experiment is a model, the "
+    "rows to explain and a background; the interval (Student's t over experiments, on the logarithmic scale) covers "
+    "the choice of all three, and the trials.",
 )
 """The rules in words, with the numbers that the code uses."""

@@ -17,19 +17,20 @@ from sharpley_experiments.paper.evaluation.claims import (
     about_kernels,
     about_networks,
     about_proposed,
-    about_scales,
 )
 from sharpley_experiments.paper.evaluation.compare import (
     AS_IN_CODE,
-    AT_FIRST,
-    AT_LAST,
     BEYOND,
     COUNTED_BY_CODE,
+    FEW,
     IN_RANGE,
+    MANY,
     finding,
     named,
     pooled,
 )
+from sharpley_experiments.paper.evaluation.draw import draw_scales, size_of
+from sharpley_experiments.paper.evaluation.scale_claims import about_scales
 from sharpley_experiments.paper.evaluation.series import CASTRO, OUR_ALLOCATION, by_code, scaled
 from sharpley_experiments.paper.rules import AT_LEAST_AS_WELL, HIGHER, LOWER, RULES, SIMILAR, judged, verdict
 from sharpley_experiments.paper.tables.printed import DATA
@@ -51,7 +52,6 @@ def lines(errors, n=40, datasets=tuple(PLAYERS), experiments=4, trials=4, kind="
                 "experiment": experiment,
                 "series": series,
                 "n": n,
-                "marginal_evals": n * PLAYERS[dataset],
                 "trial": trial,
                 "reference": "exact",
                 "mse": (level.get(dataset, level.get("")) if isinstance(level, dict) else level)
@@ -122,18 +122,18 @@ def test_small_runs_are_not_judged(experiments, trials):
 
 def test_ratios_are_pooled_over_the_numbers_of_orderings_of_a_range():
     """bank has 16 players: n·d ≤ 5,000 up to n = 312, and n(d + 1)/2 ≤ 5,000 up to n = 588."""
-    errors = {10: (1.0, 1.0), 300: (1.0, 4.0), 500: (1.0, 16.0), 600: (8.0, 1.0), 5000: (8.0, 1.0)}
+    errors = {10: (1.0, 1.0), 200: (1.0, 1.0), 300: (1.0, 8.0), 500: (1.0, 16.0), 600: (8.0, 1.0), 5000: (8.0, 1.0)}
     table = pd.concat([lines({"a": a, "b": b}, n=n, noise=1e-9) for n, (a, b) in errors.items()])
     table = pd.concat([table, lines({"a": 100.0}, n=100)])  # which b does not have
 
     def ratio(view):
         return pooled(table, "bank", "a", "b", view).value
 
-    assert ratio(IN_RANGE) == pytest.approx(1 / 2)  # of 1 and 1/4
-    assert ratio(AS_IN_CODE) == pytest.approx(1 / 4)  # of 1, 1/4 and 1/16
+    assert ratio(IN_RANGE) == pytest.approx(1 / 2)  # of 1, 1 and 1/8
+    assert ratio(AS_IN_CODE) == pytest.approx(128 ** (-1 / 4))  # of 1, 1, 1/8 and 1/16
     assert ratio(BEYOND) == pytest.approx(8.0)
-    assert ratio(AT_FIRST) == pytest.approx(1.0)
-    assert ratio(AT_LAST) == pytest.approx(1 / 4)
+    assert ratio(FEW) == pytest.approx(1.0)  # the one in the middle belongs to both halves
+    assert ratio(MANY) == pytest.approx(8 ** (-1 / 2))
     assert pooled(table, "bank", "a", "c", IN_RANGE) is None
 
 
@@ -203,7 +203,7 @@ def test_networks_with_raw_inputs_have_a_column_of_their_own():
     raw.loc[raw["series"] == "orthogonal", "mse"] *= 5.0
     found = about_networks(pd.concat([standard, raw]))[2]
     assert found.verdict == "holds"
-    assert found.details.head[2] == "raw inputs, n·d ≤ 5,000"
+    assert found.details.head[2] == "raw inputs, larger half of n with n·d ≤ 5,000"
     assert found.details.rows[-1][1:3] == ("holds", "does not hold")
 
 
@@ -223,6 +223,21 @@ def test_claims_about_scales():
     assert verdicts(about_scales(lines(best_differs, trials=25), "Trees")) == ["holds", "holds"]
     small_is_best = {scaled(s): float(s) for s in SCALES}
     assert verdicts(about_scales(lines(small_is_best), "Trees")) == ["does not hold", "does not hold"]
+
+
+@pytest.mark.parametrize("largest", [0.0052, 0.0056, 1.1e-4, 0.94])
+def test_the_numbers_at_the_axis_of_scales_are_exact(largest):
+    figure = draw_scales(lines({scaled(s): largest * (s + 10) / 42 for s in SCALES}), "", title="")
+    figure.canvas.draw()
+    for panel in figure.axes:
+        ticks, labels = panel.get_yticks(), [label.get_text() for label in panel.get_yticklabels()]
+        np.testing.assert_allclose([float(label) for label in labels], ticks, rtol=1e-9)
+
+
+def test_the_note_of_a_figure_says_how_many_trials_methods_have():
+    many, few = lines({"antithetic": 1.0, "orthogonal": 1.0}, trials=5), lines({"gp": 1.0}, trials=1)
+    assert size_of(many) == "4 experiments with trees, 5 trials in each"
+    assert size_of(pd.concat([many, few])) == "4 experiments with trees, 1 or 5 trials in each"
 
 
 def test_equal_scales_have_no_best():

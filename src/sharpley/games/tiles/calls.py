@@ -7,14 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sharpley._support.checks import check_choice
 from sharpley.games.marginal.calls import find_call
 from sharpley.games.marginal.mixing import is_from
 from sharpley.games.tiles.masking import mask_arrays
-from sharpley.games.tiles.network import Network, Transform
+from sharpley.games.tiles.network import PRECISIONS, Network, Transform
 
 
 def as_network(model: Any, transform: Transform | None = None, precision: str = "auto") -> Network:
     """Return how to call a model: a torch module, an ONNX session or the path of its file, or any function."""
+    check_choice("precision", precision, PRECISIONS)
     if is_from("torch.nn", model, "Module"):
         from sharpley.games.tiles.torch_network import torch_network
 

@@ -28,6 +28,7 @@ from sharpley.games.tiles.outputs import (
     SCALES,
     Returns,
     Scale,
+    check_kind,
     class_positions,
     kind_of,
     on_scale,
@@ -129,8 +130,10 @@ class TileGame(Games):
         default = self._network.batch_size(self.pictures)
         self.draws_per_call = default if batch_size is None else check_count("batch_size", batch_size, minimum=1)
         self._batches = Batches(min(self.draws_per_call, self._network.batch or self.draws_per_call))
+        self._n_scores: int | None = None  # of every image: as many as of the first
         self._of_images = self._raw(np.arange(self.n_rows), np.ones((self.n_rows, self.d), dtype=bool), None)
-        self._scale, self._returns = scale, returns or kind_of(self._of_images)
+        self._scale = scale
+        self._returns = kind_of(self._of_images) if returns is None else check_kind(self._of_images, returns)
         self.class_names = _checked_names(class_names or self._network.class_names, self._of_images.shape[1])
         self.classes = class_positions(output, self._of_images, self.class_names)
         self.predicted = self._of_images.argmax(axis=1)
@@ -178,7 +181,12 @@ class TileGame(Games):
             n, name = part.stop - part.start, self._network.name
             with note_rows(name, n, lambda: f"images of shape {self.pictures.shape}"), self.model_time.measure():
                 raw = self._network.call(batch)
-            return as_numbers(_array(raw), n, name, "images")
+            scores = as_numbers(_array(raw), n, name, "images")
+            self._n_scores = self._n_scores or scores.shape[1]
+            if scores.shape[1] != self._n_scores:
+                counts = f"{self._n_scores} first and then {scores.shape[1]}"
+                raise ValueError(f"{name} must return as many scores for every image, got {counts}")
+            return scores
 
         return self._batches(len(rows), call)
 

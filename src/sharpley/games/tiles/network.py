@@ -17,6 +17,9 @@ Masking: TypeAlias = Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64]]
 Transform: TypeAlias = Callable[[Any], Any]
 """What a batch passes through before the network, such as a normalisation."""
 
+PRECISIONS = ("auto", "full", "mixed")
+"""Of the calls of a torch module."""
+
 # Small enough for the caches of a processor: with batches of 32 images of 224 × 224 pixels, MobileNetV2 took more than
 # twice the time for each that it took with batches of 3.
 ELEMENTS_ON_PROCESSOR = 2**19

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sharpley.games.marginal.calls import ONNX_TYPES
 from sharpley.games.tiles.masking import mask_arrays
+from sharpley.games.tiles.memory import is_out_of_memory
 from sharpley.games.tiles.network import Network, Transform
 from sharpley.games.tiles.pictures import CHANNELS
 
@@ -53,4 +54,9 @@ def _opened(path: str | Path) -> Any:
         from onnxruntime import InferenceSession
     except ImportError as error:
         raise ImportError("ONNX files need onnxruntime: pip install 'sharpley[onnx]'") from error
-    return InferenceSession(str(path))
+    try:
+        return InferenceSession(str(path))
+    except Exception as error:  # of classes of onnxruntime's own, which have no common name
+        if is_out_of_memory(error):
+            raise
+        raise ValueError(f"{str(path)!r} cannot be read as an ONNX file ({error})") from error

@@ -6,7 +6,7 @@ The log-odds of a class c among k logits z are z_c − log Σ_{j≠c} exp z_j, w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,16 @@ def kind_of(scores: Floats) -> Returns:
     """Return whether scores (n, k) are logits or, if they are positive and add up to 1, probabilities."""
     sums_to_one = scores.shape[1] > 1 and np.allclose(scores.sum(axis=1), 1.0, atol=1e-3)
     return "probabilities" if sums_to_one and (scores >= -1e-6).all() else "logits"
+
+
+def check_kind(scores: Floats, returns: Returns) -> Returns:
+    """Return ``returns``; raise an error if the scores of images (n, k) cannot be that."""
+    if returns == "probabilities" and (scores.min() < -1e-6 or scores.max() > 1.0 + 1e-6):
+        raise ValueError(
+            f"the model does not return probabilities: its scores are from {scores.min():.4g} to {scores.max():.4g}; "
+            "say returns='logits', or leave it out"
+        )
+    return returns
 
 
 def on_scale(scores: Floats, classes: NDArray[np.int64], returns: Returns, scale: Scale) -> Floats:
@@ -61,15 +71,17 @@ def class_positions(output: Output, scores: Floats, names: Sequence[str] | None)
     n, k = scores.shape
     if isinstance(output, str) and output == PREDICTED:
         return scores.argmax(axis=1)[:, None]
-    several = [output] if isinstance(output, str | int | np.integer) else list(output)
+    several = list(output) if isinstance(output, list | tuple | np.ndarray) else [output]
     if not several:
         raise ValueError("output must name at least one class, got none")
     return np.tile([_position(each, k, names) for each in several], (n, 1))
 
 
-def _position(output: str | int, k: int, names: Sequence[str] | None) -> int:
+def _position(output: Any, k: int, names: Sequence[str] | None) -> int:
     if isinstance(output, str):
         return _named(output, names)
+    if isinstance(output, bool) or not isinstance(output, int | np.integer):
+        raise TypeError(f"output must be the position or the name of a class, or {PREDICTED!r}, got {output!r}")
     if not -k <= int(output) < k:
         raise ValueError(f"class {output} does not exist: the network has {k} classes, 0 to {k - 1}, or 'predicted'")
     return int(output) % k

@@ -14,6 +14,7 @@ Segments: TypeAlias = NDArray[np.int64]
 """(n, height, width), or (1, height, width) for all images: the player that each pixel belongs to."""
 
 CHANNELS = (1, 3, 4)  # grey, RGB, RGB with opacity
+NARROWEST = 8  # pixels: a shorter last axis of three is taken for channels, not for the width of grey images
 SLACK = 1e-3  # beyond the range of values, which resizing may cause
 
 
@@ -55,7 +56,7 @@ def as_pixels(images: Any, value_range: tuple[float, float] | None = None, what:
     if array.dtype == np.uint8 and value_range is None:
         return np.asarray(array, dtype=np.float32) / np.float32(255)
     pixels = np.ascontiguousarray(array, dtype=np.float32)
-    _check_range(pixels, value_range or (0.0, 1.0), what)
+    _check_values(pixels, (0.0, 1.0) if value_range is None else value_range, what)
     return pixels
 
 
@@ -82,25 +83,37 @@ def _check_order(shape: tuple[int, ...], what: str) -> None:
             f"{what} must have their channels last, (n, height, width, channels), got {shape}; "
             f"np.moveaxis(images, {first}, -1) puts them there, and images[..., None] makes grey images of several"
         )
-    if len(shape) == 4 and shape[-1] not in CHANNELS:
+    looks_single = len(shape) == 3 and shape[-1] < NARROWEST <= min(shape[:2])
+    if shape[-1] not in CHANNELS and (len(shape) == 4 or looks_single):
+        grey = "; images[..., None] makes narrow grey images of several" if looks_single else ""
         raise ValueError(
-            f"{what} must have 1 (grey), 3 (RGB) or 4 channels as their last axis, got {shape[-1]} in {shape}"
+            f"{what} must have 1 (grey), 3 (RGB) or 4 channels as their last axis, got {shape[-1]} in {shape}{grey}"
         )
 
 
-def _check_range(pixels: Pixels, value_range: tuple[float, float], what: str) -> None:
-    low, high = value_range
+def _check_values(pixels: Pixels, value_range: Any, what: str) -> None:
+    low, high = _bounds(value_range)
     found = float(pixels.min()), float(pixels.max())
     if not np.isfinite(found).all():
         raise ValueError(f"{what} must have finite values, got NaN or infinity")
     slack = SLACK * (high - low)
     if found[0] < low - slack or found[1] > high + slack:
-        remedy = (
-            "divide them by 255, or pass them as uint8"
-            if found[0] >= 0
-            else "pass them as they were before they were normalised, and the normalisation as transform="
-        )
+        if found[0] < 0:
+            remedy = "pass them as they were before they were normalised, and the normalisation as transform="
+        elif found[1] > 255:
+            remedy = "divide them by their largest possible value, 65535 for 16 bits"
+        else:
+            remedy = "divide them by 255, or pass them as uint8"
         raise ValueError(
             f"{what} must have values from {low:g} to {high:g}, got {found[0]:.4g} to {found[1]:.4g}; {remedy}, "
             "or name their range as value_range="
         )
+
+
+def _bounds(value_range: Any) -> tuple[float, float]:
+    """Return the smallest and the largest value of pixels; raise an error unless these are two finite numbers."""
+    if np.shape(value_range) == (2,):
+        low, high = (float(end) for end in value_range)
+        if np.isfinite([low, high]).all() and low < high:
+            return low, high
+    raise ValueError(f"value_range must be the smallest and the largest value of images, got {value_range!r}")

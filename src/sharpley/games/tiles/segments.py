@@ -35,10 +35,7 @@ def tile_segments(height: int, width: int, tile: Tile, *, pad: bool = False) -> 
     array([[0, 0, 1, 1, 2, 2],
            [0, 0, 1, 1, 2, 2]])
     """
-    sides = (tile, tile) if isinstance(tile, int | np.integer) else tuple(tile)
-    if len(sides) != 2:
-        raise ValueError(f"tile must be a number of pixels, or a height and a width, got {tile!r}")
-    high, wide = (check_count("tile", side, minimum=1) for side in sides)
+    high, wide = _sides(tile)
     if (height % high or width % wide) and not pad:
         raise ValueError(
             f"images of {height} × {width} pixels cannot be divided into tiles of {high} × {wide}; choose a tile that "
@@ -47,6 +44,16 @@ def tile_segments(height: int, width: int, tile: Tile, *, pad: bool = False) -> 
         )
     per_line = -(-width // wide)
     return (np.arange(height)[:, None] // high) * per_line + np.arange(width) // wide
+
+
+def _sides(tile: Any) -> tuple[int, int]:
+    """Return the height and the width of a tile."""
+    if np.ndim(tile) == 0:
+        side = check_count("tile", tile, minimum=1)
+        return side, side
+    if np.shape(tile) != (2,):
+        raise ValueError(f"tile must be a number of pixels, or a height and a width, got {tile!r}")
+    return check_count("tile", tile[0], minimum=1), check_count("tile", tile[1], minimum=1)
 
 
 def _divisor(size: int, near: int) -> int:

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.checks import check_choice
 from sharpley._support.typing import Coalitions
 from sharpley.games.tiles.masking import flat_segments, mask_arrays, runs
 from sharpley.games.tiles.network import ELEMENTS_ON_GPU, ELEMENTS_ON_PROCESSOR, Masking, Network, Transform
 from sharpley.games.tiles.pictures import Pictures
 
-PRECISIONS = ("auto", "full", "mixed")
 LARGEST_CHANGE = 0.01  # of the range of logits, that mixed precision may cause
 
 
@@ -25,7 +23,6 @@ def torch_network(module: Any, transform: Transform | None, precision: str) -> N
     "mixed" is mixed precision, unless it changes the logits of the first batch by more than ``LARGEST_CHANGE`` of
     their range; "auto" is that on a GPU, and full precision elsewhere.
     """
-    check_choice("precision", precision, PRECISIONS)
     weights = next(module.parameters(), None)
     device = "cpu" if weights is None else weights.device
     on_gpu = torch_type(device) == "cuda"

@@ -4,37 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from sharpley_experiments.paper.constants import SCALES
 from sharpley_experiments.paper.evaluation.compare import (
-    AT_FIRST,
-    AT_LAST,
     BEYOND,
     BEYOND_BY_CODE,
     COUNTED_BY_CODE,
+    FEW,
     IN_RANGE,
-    View,
-    chosen_reference,
+    MANY,
     compare,
     datasets_of,
     finding,
     having,
-    named,
     too_small,
     views_of,
 )
-from sharpley_experiments.paper.evaluation.series import CASTRO, OUR_ALLOCATION, scaled
-from sharpley_experiments.paper.exhibits import Details, Finding, Verdict
-from sharpley_experiments.paper.rules import AT_LEAST_AS_WELL, HIGHER, LOWER, SIMILAR, at_most, judged
+from sharpley_experiments.paper.evaluation.series import CASTRO, OUR_ALLOCATION
+from sharpley_experiments.paper.exhibits import Finding, Verdict
+from sharpley_experiments.paper.rules import AT_LEAST_AS_WELL, HIGHER, LOWER, SIMILAR
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 LOW_DIMENSIONAL_DATASETS = ("cal_housing", "make_regression")
 HIGH_DIMENSIONAL_DATASETS = ("adult", "year")
-MAX_ERROR_OVER_BEST = 1.5  # error of λ = 4 divided by that of the best λ
-HERDED = View("100 orderings", lambda n, d: True)
 
 
 def about_existing(table: DataFrame) -> list[Finding]:
@@ -86,7 +78,7 @@ def about_proposed(table: DataFrame) -> list[Finding]:
             names,
             ("orthogonal", "antithetic"),
             SIMILAR,
-            (AT_FIRST,),
+            (FEW,),
         ),
         _four_of_six(table),
         finding(table, "Orthogonal does better than Sobol' on the other four.", rest, ("orthogonal", "sobol"), LOWER),
@@ -96,7 +88,6 @@ def about_proposed(table: DataFrame) -> list[Finding]:
 
 
 def _orthogonal(table: DataFrame, prefix: str, names: list[str]) -> list[Finding]:
-    first, *others = views_of(table, AT_LAST)
     return [
         finding(
             table,
@@ -104,7 +95,7 @@ def _orthogonal(table: DataFrame, prefix: str, names: list[str]) -> list[Finding
             names,
             ("orthogonal", "antithetic"),
             LOWER,
-            (first, *others),
+            views_of(table, MANY),
         ),
         finding(
             table,
@@ -162,48 +153,6 @@ def _exactly(count: int, sure: int, unclear: int) -> Verdict:
     if sure >= count / 2:
         return "holds in part"
     return "undecided" if sure + unclear >= count else "does not hold"
-
-
-def about_scales(table: DataFrame, kind: str) -> list[Finding]:
-    """Whether one λ is best throughout, and how much larger the error of λ = 4 is than that of the best.
-
-    One half of the trials selects the best λ of a data set, and the other half compares it with the others: if the same
-    trials did both, the λ that was luckiest in them would be called the best.
-    """
-    claims = (
-        f"{kind}: no λ is best throughout.",
-        f"{kind}: λ = 4 has at most {MAX_ERROR_OVER_BEST} times the error of the best λ.",
-    )
-    if small := too_small(table):
-        return [Finding(claim, "not judged", small) for claim in claims]
-    is_even = (table["trial"] + table["experiment"]) % 2 == 0
-    selecting, judging = table[is_even], table[~is_even]
-    series, names = [scaled(scale) for scale in SCALES], datasets_of(table)
-    best = {name: _best(selecting, name) for name in names}
-    ratios = {
-        line: [compare(judging, [name], line, best[name], (HERDED,)).deciding[0] for name in names] for line in series
-    }
-    ruled_out = {line: any(HIGHER.agrees(ratio) for ratio in ratios[line]) for line in series}
-    is_one = len(set(best.values())) == 1
-    spread: Verdict = "does not hold" if is_one else "holds" if all(ruled_out.values()) else "undecided"
-    still = ", ".join(line for line in series if not ruled_out[line]) or "none"
-    rows = [
-        (named(table, name), best[name], f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})")
-        for name, ratio in zip(names, ratios[scaled(4)], strict=True)
-    ]
-    details = Details(("data set", "best λ", "error of λ = 4 / error of the best"), tuple(rows))
-    within = judged(ratios[scaled(4)], at_most(MAX_ERROR_OVER_BEST))
-    return [
-        Finding(claims[0], spread, f"not clearly worse anywhere than the best: {still}", details),
-        Finding(claims[1], within, "the best λ was chosen from the other half of the trials", details),
-    ]
-
-
-def _best(table: DataFrame, dataset: str) -> str:
-    """Series with the lowest geometric mean over experiments of the mean error."""
-    mine = chosen_reference(table)
-    means = mine[mine["dataset"] == dataset].groupby(["series", "experiment"])["mse"].mean()
-    return str(np.log(means).groupby("series").mean().idxmin())
 
 
 def about_candidates(table: DataFrame) -> list[Finding]:

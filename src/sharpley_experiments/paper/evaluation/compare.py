@@ -46,17 +46,18 @@ def _in_code(n: int, d: int) -> bool:
 IN_RANGE = View(f"n·d ≤ {MAX_MARGINALS:,}", _in_text)
 AS_IN_CODE = View(f"n(d + 1)/2 ≤ {MAX_MARGINALS:,}", _in_code)
 BEYOND = View("beyond", lambda n, d: not _in_code(n, d))
-AT_FIRST = View("smallest n", _in_text, choose=lambda sizes: sizes[:1])
-AT_LAST = View(f"largest n with n·d ≤ {MAX_MARGINALS:,}", _in_text, choose=lambda sizes: sizes[-1:])
+FEW = IN_RANGE._replace(
+    name=f"smaller half of n with {IN_RANGE.name}", choose=lambda sizes: sizes[: (len(sizes) + 1) // 2]
+)
+MANY = IN_RANGE._replace(name=f"larger half of n with {IN_RANGE.name}", choose=lambda sizes: sizes[len(sizes) // 2 :])
 COUNTED_BY_CODE = AS_IN_CODE._replace(counted=by_code)
 BEYOND_BY_CODE = BEYOND._replace(counted=by_code)
-RAW_INPUTS = IN_RANGE._replace(name=f"raw inputs, n·d ≤ {MAX_MARGINALS:,}", kind=RAW_NETWORK)
 
 
 def views_of(table: DataFrame, first: View = IN_RANGE) -> tuple[View, ...]:
     """Columns of the evidence of a table; the first one decides."""
-    of_networks = table["kind"].iloc[0] == NETWORK
-    return (first, *((RAW_INPUTS._replace(choose=first.choose),) if of_networks else ()), AS_IN_CODE, BEYOND)
+    raw = first._replace(name=f"raw inputs, {first.name}", kind=RAW_NETWORK)
+    return (first, *((raw,) if table["kind"].iloc[0] == NETWORK else ()), AS_IN_CODE, BEYOND)
 
 
 def chosen_reference(table: DataFrame) -> DataFrame:

@@ -42,6 +42,7 @@ def draw_curves(table: DataFrame, note: str, *, title: str, series: Sequence[str
     lines = [*series, *(by_code(line) for line in series if by_code(line) != line)]
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
+        mine = mine.assign(marginal_evals=mine["n"] * mine["d"])
         for line in lines:
             _draw_line(panel, mine[mine["series"] == line], "marginal_evals", line, looks)
         if mine["marginal_evals"].max() > MAX_MARGINALS:
@@ -53,6 +54,8 @@ def draw_curves(table: DataFrame, note: str, *, title: str, series: Sequence[str
 
 def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
     """Draw mean squared errors of herding against λ."""
+    from matplotlib.ticker import MaxNLocator
+
     looks = {"mean squared error of herding": {"color": METHODS["herding"].colour}}
 
     def draw_panel(panel: Axes, mine: DataFrame) -> None:
@@ -60,6 +63,7 @@ def draw_scales(table: DataFrame, note: str, *, title: str) -> Figure:
         _draw_line(panel, scales, "scale", "mean squared error of herding", looks)
         log_numbers(panel, base=2)
         panel.set_ylim(bottom=0)
+        panel.yaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 5, 10]))  # two digits show these exactly
         panel.yaxis.set_major_formatter(lambda value, _: f"{value:.1e}" if value else "0")
 
     return _panels(table, note, title, "λ", draw_panel)
@@ -88,10 +92,11 @@ def _panels(
 
 
 def size_of(table: DataFrame) -> str:
-    """Say how many experiments and trials there are."""
+    """Say how many experiments there are, and how many trials in each, of which slow methods have fewer."""
     parts = []
     for kind, part in table.groupby("kind", sort=False):
-        experiments, trials = part["experiment"].nunique(), part["trial"].nunique()
+        experiments = part["experiment"].nunique()
+        trials = " or ".join(map(str, sorted(set(part.groupby("series")["trial"].nunique()))))
         parts.append(f"{experiments} experiments with {KINDS[str(kind)]}, {trials} trials in each")
     return "; ".join(parts)
 

@@ -26,15 +26,22 @@ from sharpley_experiments.paper.exhibits import Context, Preset
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-COLUMNS = [
-    "kind", "dataset", "data_rows", "d", "experiment", "series", "n", "marginal_evals", "trial", "reference", "mse"
-]  # fmt: skip
+COLUMNS = ["kind", "dataset", "data_rows", "d", "experiment", "series", "n", "trial", "reference", "mse"]
 
 
 def errors(
-    context: Context, *, kinds: Sequence[str], series: Sequence[str], datasets: Sequence[str] = (), only: int = 0
+    context: Context,
+    *,
+    kinds: Sequence[str],
+    series: Sequence[str],
+    datasets: Sequence[str] = (),
+    only: int = 0,
+    as_far_as_ours: bool = False,
 ) -> DataFrame:
-    """Return the errors of all trials as a tidy table; ``only`` is the one number of orderings, if there is one."""
+    """Return the errors of all trials as a tidy table; ``only`` is the one number of orderings, if there is one.
+
+    With ``as_far_as_ours``, all methods end where those of this library do.
+    """
     import pandas as pd
 
     measured = {ALIASES.get(line, line): line for line in series}
@@ -48,7 +55,7 @@ def errors(
     rows = run_cells(measure, cells, context.folder, jobs=context.jobs, description=description, context=where)
     table = pd.DataFrame(_with_errors([{**row, "series": measured[row["series"]]} for row in rows]))
     table["mse"] = [float(f"{mse:.4g}") for mse in table["mse"]]  # the other digits would only make files larger
-    return table[COLUMNS]
+    return table.loc[table["n"] <= context.preset.n_ours if as_far_as_ours else slice(None), COLUMNS]
 
 
 def _cells(context: Context, kind: str, dataset: str, series: list[str], only: int) -> list[Cell]:

@@ -11,6 +11,7 @@ from sharpley_experiments.paper.evaluation import claims
 from sharpley_experiments.paper.evaluation.draw import draw_curves, draw_scales, means_table
 from sharpley_experiments.paper.evaluation.errors import errors
 from sharpley_experiments.paper.evaluation.models import NETWORK, RAW_NETWORK, TREES
+from sharpley_experiments.paper.evaluation.scale_claims import about_scales
 from sharpley_experiments.paper.evaluation.series import (
     BEYOND_THE_PAPER,
     WITHOUT_ORDERINGS,
@@ -44,11 +45,12 @@ def _curves(
 ) -> Exhibit:
     """Errors against marginal evaluations; ``also`` are methods that are measured for claims, but not drawn."""
     measured = dict.fromkeys([*series, *(by_code(line) for line in series), *also])
+    is_ours = not source
     return Exhibit(
         name,
         title,
         paper,
-        partial(errors, kinds=kinds, series=tuple(measured)),
+        partial(errors, kinds=kinds, series=tuple(measured), as_far_as_ours=is_ours),
         draw=partial(draw_curves, title=title, series=series),
         tabulate=partial(means_table, series=series),
         source=source,
@@ -65,7 +67,7 @@ def _scales(name: str, source: str, title: str, paper: str, kind: str) -> Exhibi
         partial(errors, kinds=(kind,), series=series, only=HERDED_ORDERINGS),
         draw=partial(draw_scales, title=title),
         tabulate=partial(means_table, series=series),
-        findings=partial(claims.about_scales, kind="Trees" if kind == TREES else "Networks"),
+        findings=partial(about_scales, kind="Trees" if kind == TREES else "Networks"),
         source=source,
     )
 

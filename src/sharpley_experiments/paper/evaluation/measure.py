@@ -57,7 +57,7 @@ def measure(
 
 
 def _row(games: CurveGames, n: int, estimate: Floats) -> dict[str, Any]:
-    row: dict[str, Any] = {"n": n, "marginal_evals": n * games.d}
+    row: dict[str, Any] = {"n": n}
     if games.exact is not None:
         return {**row, "mse": float(((estimate - games.exact) ** 2).mean())}
     return {**row, "estimate": [float(f"{value:.8g}") for value in estimate.reshape(-1)]}

@@ -93,15 +93,15 @@ def measure(
     made_with: str = "",
 ) -> list[dict[str, Any]]:
     """Errors of one trial at all budgets. The last two do nothing but make other cells of other data or methods."""
-    task, exact = _population(dataset, rows, POPULATION_FACTOR * background, n_train, data)
+    whole = dataset, rows, POPULATION_FACTOR * background, n_train, data
+    task, exact = _population(*whole)
     found: list[dict[str, Any]] = []
     for multiple in (m for m in MULTIPLES if m <= largest):
         evals, seed = multiple * task.d + 2, np.random.SeedSequence([trial, multiple, *series.encode()])
         if draws == OWN:
             values = _own(task, series, evals * background, seed)
         elif evals >= METHODS[series].least_budget(task.d):
-            few = Background.sample(task.background, background, rng=trial).rows
-            values = estimated(TreeGame(task.model, few, task.rows), series, evals, seed).values
+            values = estimated(_shared_rows(*whole, background, trial), series, evals, seed).values
         else:
             continue
         error = float(((values - exact) ** 2).mean() / (exact**2).mean())
@@ -121,6 +121,14 @@ def _population(dataset: str, rows: int, population: int, n_train: int, data: st
     background = min(population, len(loaded.X) - rows)
     task = make_task(loaded, train_xgboost(loaded), rows=rows, background=background, seed=SEED)
     return _Population(task, TreeGame(task.model, task.background, task.rows).shapley_values())
+
+
+@lru_cache(maxsize=1)  # all methods of a trial share these rows, and reading the trees takes longer than the methods
+def _shared_rows(
+    dataset: str, rows: int, population: int, n_train: int, data: str | None, background: int, trial: int
+) -> TreeGame:
+    task = _population(dataset, rows, population, n_train, data).task
+    return TreeGame(task.model, Background.sample(task.background, background, rng=trial).rows, task.rows)
 
 
 def draw(table: DataFrame, note: str) -> Figure:

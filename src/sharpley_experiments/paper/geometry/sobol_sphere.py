@@ -31,7 +31,7 @@ def compute(context: Context) -> DataFrame:
     for trial, seed in enumerate(np.random.SeedSequence(SEED).spawn(context.preset.n_scrambles)):
         rng = np.random.default_rng(seed)
         for sample, uniforms in (("Sobol'", _sobol(rng)), ("random", rng.random((N_POINTS, 2)))):
-            x, y, z = polar_to_cartesian(uniform_to_polar(uniforms)).T
+            x, y, z = polar_to_cartesian(uniform_to_polar(uniforms)).round(9).T  # more digits make the file larger
             parts.append(DataFrame({"sample": sample, "trial": trial, "x": x, "y": y, "z": z}))
     return concat(parts, ignore_index=True)
 
