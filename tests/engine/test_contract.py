@@ -37,7 +37,7 @@ def test_rows_that_converge_before_the_last_budget():
     in_pairs = partial(GaussianProcessEstimator, settings=GPSettings(unpaired_evals_per_player=0))
     with pytest.warns(RuntimeWarning, match="1 of 3 rows did not reach"):
         found = Explainer(easy_or_hard, np.zeros((1, 10)), method=in_pairs, rng=0).estimate(
-            rows, tol=0.01, max_evals=39
+            rows, tol=0.05, max_evals=39
         )
     assert found.n_evals.tolist() == [38, 38, 38]
     assert found.converged.tolist() == [True, False, True]

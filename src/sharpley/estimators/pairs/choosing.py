@@ -113,7 +113,7 @@ def quotas_towards(d: int, n_pairs: int, shares: NDArray[np.float64], already: N
     Examples
     --------
     >>> quotas_towards(6, 10, np.array([1.0, 3.0, 1.0]), already=np.array([4, 0, 0]))
-    array([4, 5, 1])
+    array([4, 4, 2])
     """
     available = pairs_per_class(d)
     n_pairs = int(min(n_pairs, available.sum()))
