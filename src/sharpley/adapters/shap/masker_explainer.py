@@ -143,7 +143,11 @@ class MaskerExplainer(shap.Explainer):  # type: ignore[misc]
         """Estimate Shapley values or, in a tree of players, Owen values: exactly if the budget allows."""
         if clustering is None or len(clustering) == 0:
             budget = min(budget, 2 ** min(d, 62)) if d > 1 else budget
-            return estimate(games, method=self.method, max_evals=budget, rng=self.seed, progress=False).row(0)
+            # A row that is one of many: "auto" must not take seconds of its own for each of them.
+            found = estimate(
+                games, method=self.method, max_evals=budget, rng=self.seed, independent_rows=True, progress=False
+            )
+            return found.row(0)
         if (exact := owen_coalitions(clustering, budget)) is not None:
             return _exact_owen(games, *exact)
         if budget < (least := least_budget(d, step=1)):
