@@ -73,6 +73,8 @@ def steady(runs: Sequence[Path], rows_per_part: int, workers: int, looks: Looks)
     finished = [sorted(path.stat().st_mtime for path in run.glob("*.parquet")) for run in runs]
     start = max(times[2 * workers - 1] for times in finished)
     end = min(times[-workers] for times in finished)
+    if start >= end:  # runs so short that they were not busy at the same time: from the first file to the last
+        start, end = min(times[0] for times in finished), max(times[-1] for times in finished)
     rows = rows_per_part * sum(start < moment <= end for times in finished for moment in times)
     used = np.interp([start, end], looks.times, looks.processor)
     return Steady(rows / (end - start), 1000 * float(used[1] - used[0]) / rows)
