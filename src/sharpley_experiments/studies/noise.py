@@ -4,7 +4,7 @@
 
 A sum of interactions among ten players has independent normal noise of several levels, relative to the standard
 deviation of its values. "noisy" gives every antithetic pair of orderings a repetition of its own (``NoisyGame``); the
-others are told nothing of the noise, and evaluate every coalition once.
+other methods take the game for one without noise, and evaluate every coalition once.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ Transform: TypeAlias = Callable[[Any], Any]
 """What a batch passes through before the network, such as a normalisation."""
 
 PRECISIONS = ("auto", "full", "mixed")
-"""Of the calls of a torch module."""
+"""Number formats in which a torch module can be called."""
 
 # Small enough for the caches of a processor: with batches of 32 images of 224 × 224 pixels, MobileNetV2 took more than
 # twice the time for each that it took with batches of 3.
