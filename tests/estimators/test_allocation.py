@@ -18,12 +18,9 @@ VOTES = sharpley.games.WeightedVoting(tuple(range(3, 28)), quota=int(0.7 * sum(r
 SMOOTH = sharpley.games.Airport(tuple(np.linspace(1.0, 2.0, 25)))
 
 
-def counts_of(game, budget, d=25, settings=None):
-    """Numbers of pairs of each class that "gp" evaluates, and how many of them at first."""
-    estimator, store = (
-        ProcessOnPairs(d, rng=0, **({} if settings is None else {"settings": settings})),
-        CoalitionStore(d),
-    )
+def counts_of(game, budget, d=25):
+    """Numbers of pairs of each class that "gp" evaluates, and how many coalitions are known after each stage."""
+    estimator, store = ProcessOnPairs(d, rng=0), CoalitionStore(d)
     learnt, at = None, []
     while estimator.choose(store, whole_budget(budget), learnt):
         at.append(len(store))

@@ -49,9 +49,11 @@ def measured(instances: Sequence[int], seeds: int) -> DataFrame:
                 runs = [run for game in games for run in _runs(game, method, multiple, seeds)]
                 if runs:
                     facts = pd.DataFrame(runs, columns=["coverage", "error", "variance", "blind"])
-                    lines.append((first.name, method, multiple, *facts.mean(), len(runs)))
+                    seen = facts[~facts["blind"]]["coverage"].mean()
+                    lines.append((first.name, method, multiple, *facts.mean(), seen, len(runs)))
         print(first.name, flush=True)
-    return pd.DataFrame(lines, columns=["game", "method", "multiple", "coverage", "error", "variance", "blind", "runs"])
+    names = ["game", "method", "multiple", "coverage", "error", "variance", "blind", "coverage_unless_blind", "runs"]
+    return pd.DataFrame(lines, columns=names)
 
 
 def _runs(game: RoughGame, method: str, multiple: int, seeds: int) -> Iterator[tuple[float, float, float, bool]]:
@@ -139,11 +141,9 @@ def summary(table: DataFrame, stopping: DataFrame) -> list[str]:
 
 def _blind(table: DataFrame) -> str:
     """Say in which games runs were blind, and how often intervals covered in the other runs of these games."""
-    some = table[table["blind"] > 0]
-    seen = some["coverage"] / (1.0 - some["blind"])  # no value of a blind run is covered, unless it is 0
     told = [
-        f"{row.game} at {row.multiple} d: {row.blind:.0%}, in the others {min(share, 1.0):.0%} were covered"
-        for row, share in zip(some.itertuples(), seen, strict=True)
+        f"{row.game} at {row.multiple} d: {row.blind:.0%}, in the others {row.coverage_unless_blind:.0%} were covered"
+        for row in table[table["blind"] > 0].itertuples()
     ]
     return f'Runs of "auto" in which all evaluated coalitions have the same value: {"; ".join(told) or "none"}.'
 

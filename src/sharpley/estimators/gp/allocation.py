@@ -15,6 +15,7 @@ The first half of the pairs tells both: which of the two errs less at pairs that
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.estimators.gp.averaging import has_few_values
@@ -45,7 +46,7 @@ def shares_of_classes(unit: PairData, pilot: Pilot, settings: GPSettings) -> Flo
     return neyman_shares(unit, (squared / squared.mean(axis=0)).mean(axis=1), settings)
 
 
-def are_hard(unit: PairData, pilot: Pilot, settings: GPSettings) -> Floats:
+def are_hard(unit: PairData, pilot: Pilot, settings: GPSettings) -> NDArray[np.bool_]:
     """Return whether the process predicts games hardly better than the regression, at pairs that are left out, (g,).
 
     The hyperparameters have seen these pairs. That flatters the process on games with few distinct values, for which
