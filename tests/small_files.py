@@ -22,6 +22,9 @@ def two(rows):
 
 def broken(rows):
     raise RuntimeError("no such\\nthing")
+
+def ends(rows):
+    raise SystemExit(3)
 """
 
 

@@ -145,3 +145,8 @@ def test_an_unwritable_folder_is_one_line(files):
 def test_a_file_in_place_of_the_folder_is_one_line(files):
     Path("phi").write_text("")
     assert "phi" in refused()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_model_that_ends_the_process_is_an_error(files, jobs):
+    assert "the model called sys.exit(3)" in refused("--jobs", jobs, model="batch_models:ends")

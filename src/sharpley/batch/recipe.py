@@ -147,11 +147,14 @@ def explain(recipe: Recipe, rows: Any, start: int = 0) -> tuple[dict[str, Any], 
     """
     try:
         found = HERE.estimate(recipe, rows)
-    except Exception as error:  # whatever a model raises; its calls add a note
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a model raises, or ends the process by; its calls add a note
         notes = getattr(error, "__notes__", None)
         if notes is None and start == 0 and isinstance(error, ValueError | TypeError):  # of the settings
             raise
         said = OUT_OF_MEMORY if isinstance(error, MemoryError) else first_line(error)
+        said = f"the model called sys.exit({said})" if isinstance(error, SystemExit) else said
         where = "; ".join([f"X is rows {start} to {start + len(rows) - 1} of the data", *(notes or ())])
         raise RowsError(f"{said} ({where})") from error
     shape = found.labelled().values.shape
