@@ -25,6 +25,26 @@ def test_results_are_the_same_in_any_unit(method, exponent):
     np.testing.assert_array_equal(found.standard_errors, 2.0**exponent * expected.standard_errors)
 
 
+def product_and_sum(x):
+    return x[:, 0] * x[:, 1] + np.tanh(x).sum(axis=1)
+
+
+@pytest.mark.parametrize(("method", "n_rows"), [("antithetic", 2000), ("sobol", 2000), ("regression", 150)])
+@pytest.mark.parametrize("exponent", [-990, -520, 520, 990])
+@pytest.mark.filterwarnings("error")
+def test_results_of_own_draws_are_the_same_in_any_unit(method, n_rows, exponent):
+    rng = np.random.default_rng(0)
+    background, rows = rng.normal(size=(n_rows, 6)), rng.normal(size=(2, 6))
+    expected, found = (
+        sharpley.Explainer(
+            lambda x, unit=unit: unit * product_and_sum(x), background, method=method, draws="own", rng=0
+        ).estimate(rows, max_predictions=8000)
+        for unit in (1.0, 2.0**exponent)
+    )
+    np.testing.assert_allclose(found.values, 2.0**exponent * expected.values, rtol=1e-12)
+    np.testing.assert_allclose(found.standard_errors, 2.0**exponent * expected.standard_errors, rtol=1e-12)
+
+
 def test_outputs_have_units_of_their_own():
     both = sharpley.shapley_values(
         lambda some: np.stack([GAME(some), 1e200 * GAME(some)], axis=1), 10, max_evals=300, rng=0

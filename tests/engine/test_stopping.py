@@ -18,39 +18,39 @@ def moments(errors, values=VALUES, degrees_of_freedom=1e6):
 
 def test_two_looks_must_agree():
     small = moments([0.09, 0.19])
-    np.testing.assert_array_equal(meets(small, None, 0.1, n_looks=1), False)
-    np.testing.assert_array_equal(meets(small, small, 0.1, n_looks=2), True)
-    np.testing.assert_array_equal(meets(small, moments([0.11, 0.19]), 0.1, n_looks=2), [False, True])
-    np.testing.assert_array_equal(meets(moments([0.09, 0.21]), small, 0.1, n_looks=2), [True, False])
+    np.testing.assert_array_equal(meets(small, None, 0.1, n_looks=1, n_evals=100), False)
+    np.testing.assert_array_equal(meets(small, small, 0.1, n_looks=2, n_evals=100), True)
+    np.testing.assert_array_equal(meets(small, moments([0.11, 0.19]), 0.1, n_looks=2, n_evals=100), [False, True])
+    np.testing.assert_array_equal(meets(moments([0.09, 0.21]), small, 0.1, n_looks=2, n_evals=100), [True, False])
 
 
 def test_values_must_not_have_moved():
     moved = VALUES + np.array([0.0, 0.25])[None, :, None]
     np.testing.assert_array_equal(
-        meets(moments([0.01, 0.01]), moments([0.01, 0.01], moved), 0.1, n_looks=2), [False, True]
+        meets(moments([0.01, 0.01]), moments([0.01, 0.01], moved), 0.1, n_looks=2, n_evals=100), [False, True]
     )
 
 
 def test_few_degrees_of_freedom_need_smaller_errors():
     few = moments([0.09, 0.02], degrees_of_freedom=1.0)
-    np.testing.assert_array_equal(meets(few, few, 0.1, n_looks=2), [False, True])
+    np.testing.assert_array_equal(meets(few, few, 0.1, n_looks=2, n_evals=100), [False, True])
 
 
 def test_exact_values_meet_any_tolerance_at_once():
-    np.testing.assert_array_equal(meets(exact_moments(VALUES), None, 1e-9, n_looks=1), True)
+    np.testing.assert_array_equal(meets(exact_moments(VALUES), None, 1e-9, n_looks=1, n_evals=100), True)
 
 
 def test_a_row_without_any_change_needs_more_looks():
     nothing = moments([0.0, 0.0], 0 * VALUES)
-    np.testing.assert_array_equal(meets(nothing, nothing, 0.1, n_looks=LOOKS_WITHOUT_CHANGE - 1), False)
-    np.testing.assert_array_equal(meets(nothing, nothing, 0.1, n_looks=LOOKS_WITHOUT_CHANGE), True)
+    np.testing.assert_array_equal(meets(nothing, nothing, 0.1, n_looks=LOOKS_WITHOUT_CHANGE - 1, n_evals=100), False)
+    np.testing.assert_array_equal(meets(nothing, nothing, 0.1, n_looks=LOOKS_WITHOUT_CHANGE, n_evals=100), True)
 
 
 def test_missing_components_are_part_of_the_range():
     above = VALUES + 5.0
     found = moments([0.3, 0.3], above)
-    np.testing.assert_array_equal(meets(found, found, 0.1, n_looks=2), False)
-    np.testing.assert_array_equal(meets(found, found, 0.1, n_looks=2, all_components=False), True)
+    np.testing.assert_array_equal(meets(found, found, 0.1, n_looks=2, n_evals=100), False)
+    np.testing.assert_array_equal(meets(found, found, 0.1, n_looks=2, n_evals=100, all_components=False), True)
 
 
 @pytest.mark.parametrize("seed", range(3))

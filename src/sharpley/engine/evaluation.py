@@ -72,7 +72,7 @@ class Evaluation:
         stopwatch: Stopwatch | None = None,
     ) -> None:
         self.store, self.rows = store, rows
-        self.units = _units(ends)
+        self.units = units_of(ends)
         self.values = ends / self.units
         self._games, self._players = games, None if store.d == games.d else players
         self._n_jobs, self._progress, self._stopwatch = n_jobs, progress, stopwatch
@@ -86,7 +86,7 @@ class Evaluation:
             new = evaluate(self._games, self.rows, self._whole(fresh), n_jobs=self._n_jobs, advance=self._advance)
         if self.values.shape[1] == len(ENDS):  # nothing but ∅ and N is known, which may be 0
             ends = self.values * self.units
-            self.units = _units(np.concatenate([ends, new], axis=1))
+            self.units = units_of(np.concatenate([ends, new], axis=1))
             self.values = ends / self.units
         self.values = np.concatenate([self.values, new / self.units], axis=1)
 
@@ -127,9 +127,9 @@ def walk_contributions(games: Games, orderings: Orderings) -> Floats:
     return contributions_along(np.moveaxis(evaluation.values * evaluation.units, 1, 2)[:, :, walks], orderings)
 
 
-def _units(values: Floats) -> Floats:
-    """Return the unit of each row and output, (r, 1, k), from values (r, m, k)."""
-    _, exponents = np.frexp(np.abs(values).max(axis=1, keepdims=True))
+def units_of(values: Floats) -> Floats:
+    """Return the unit of each row and output, (r, 1, k), from values (r, m, k), or of each output, from (m, k)."""
+    _, exponents = np.frexp(np.abs(values).max(axis=-2, keepdims=True))
     return np.ldexp(1.0, np.where(np.abs(exponents) > MAX_EXPONENT, exponents, 0))
 
 

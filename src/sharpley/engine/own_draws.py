@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
-from sharpley.engine.evaluation import evaluate_draws
+from sharpley.engine.evaluation import evaluate_draws, units_of
 from sharpley.engine.facts import can_own_coalitions
 from sharpley.engine.making import make_estimator_of_draw, make_source, orderings_per_step
 from sharpley.engine.progress import Progress
@@ -33,18 +33,30 @@ def run_own_draws(
     stopwatch: Stopwatch,
 ) -> None:
     """Estimate the values of rows from single draws, and write them into ``results``."""
+    facts = games.draw_facts()
+    # What is derived from facts is kept for further rows, so that the unit must not depend on rows.
+    units = units_of(np.concatenate(ends) if facts is None else facts.empty)
 
     def evaluate(asking: NDArray[np.int64], asked: Asked) -> Floats:
         with stopwatch.model_calls():
-            return evaluate_draws(games, asking, asked, n_jobs=settings.n_jobs, advance=progress.advance)
+            return evaluate_draws(games, asking, asked, n_jobs=settings.n_jobs, advance=progress.advance) / units
 
     def judge(look: Look) -> NDArray[np.bool_]:
-        done = results.write_done(look)
+        done = results.write_done(look, units)
         progress.advance(int((plan.budget - look.spent[done]).sum()))
         return done
 
     task = DrawsTask(
-        games, varying, ends, plan.budget, plan.endpoint_cost, settings.may_stop, settings.seed, evaluate, judge
+        games,
+        varying,
+        ends / units,
+        None if facts is None else facts._replace(empty=facts.empty / units),
+        plan.budget,
+        plan.endpoint_cost,
+        settings.may_stop,
+        settings.seed,
+        evaluate,
+        judge,
     )
     _estimator(task, plan, settings).run(rows)
 

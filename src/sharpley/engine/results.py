@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sharpley._support.checks import stacklevel_outside
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import Moments
+from sharpley.engine.blind import with_blind_errors
 from sharpley.engine.settings import draws_per_eval
 from sharpley.engine.stopping import meets
 from sharpley.estimators.draws.base import Look
@@ -56,7 +57,7 @@ class Results:
         *,
         converged: bool = True,
     ) -> None:
-        """Write the moments of some rows, which are given in units (r, 1, k)."""
+        """Write the moments of some rows, which are given in units (r, 1, k) or (1, k)."""
         at = (rows[:, None], components)
         self._values[at], self._standard_errors[at] = units * moments.values, units * np.sqrt(moments.variances)
         self._degrees_of_freedom[at] = moments.degrees_of_freedom
@@ -67,26 +68,36 @@ class Results:
         self._n_evals[rows] = n_evals
         self._n_predictions[rows] = (n_evals - 2) * self._games.draws_per_value + self._games.endpoint_draws
 
-    def write_done(self, look: Look) -> NDArray[np.bool_]:
-        """Write the rows that meet the tolerance, or all at the last look of a run with own draws; return which."""
+    def write_done(self, look: Look, units: Floats) -> NDArray[np.bool_]:
+        """Write the rows that meet the tolerance, or all at the last look of a run with own draws; return which.
+
+        The estimates are given in units (1, k).
+        """
         rows = look.rows
-        met = self.met(look.moments, look.before, look.number)
+        # In the unit of max_evals, one of which pays for so many predictions.
+        n_evals = -(-look.spent // draws_per_eval(self._games))
+        met = self.met(look.moments, look.before, look.number, n_evals)
         done = met | look.is_last
-        components = np.arange(self.n_components)
-        self.write(rows[done], components, look.moments.rows(done))
+        found = with_blind_errors(look.moments.rows(done), self._ends[rows[done]] / units, n_evals[done])
+        self.write(rows[done], np.arange(self.n_components), found, units)
         self._converged[rows] = met
         self._n_predictions[rows] = look.spent
-        # In the unit of max_evals, one of which pays for so many predictions.
-        self._n_evals[rows] = -(-look.spent // draws_per_eval(self._games))
+        self._n_evals[rows] = n_evals
         return done
 
     def met(
-        self, moments: Moments, before: Moments | None, n_looks: int, *, all_components: bool = True
+        self,
+        moments: Moments,
+        before: Moments | None,
+        n_looks: int,
+        n_evals: NDArray[np.int64] | int,
+        *,
+        all_components: bool = True,
     ) -> NDArray[np.bool_]:
         """Return whether each row meets the tolerance, given the look before; all do if there is none."""
         if self._tol is None:
             return np.ones(len(moments.values), dtype=bool)
-        return meets(moments, before, self._tol, n_looks=n_looks, all_components=all_components)
+        return meets(moments, before, self._tol, n_looks=n_looks, n_evals=n_evals, all_components=all_components)
 
     def estimate(self, method: str) -> ShapleyEstimate:
         """Return all results as an estimate; the axis of outputs is omitted for a single output."""

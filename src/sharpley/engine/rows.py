@@ -18,6 +18,7 @@ from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.budget import Budget, whole_budget
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.store import CoalitionStore
+from sharpley.engine.blind import with_blind_errors
 from sharpley.engine.evaluation import Evaluation
 from sharpley.engine.facts import learns_from_rows, method_name
 from sharpley.engine.making import make_estimator
@@ -162,7 +163,8 @@ class _Run:
                 moments = found
             if n_looks == 1 and self._can_repeat:
                 warn_if_noisy(self._evaluation)
-            done = results.met(moments, before, n_looks, all_components=all_components)
+            n_evals = len(self._evaluation.store)
+            done = results.met(moments, before, n_looks, n_evals, all_components=all_components)
             self._write(results, components, progress, moments, done, converged=True)
             if done.all():
                 return
@@ -211,8 +213,9 @@ class _Run:
     ) -> None:
         """Write the rows that are done, and continue with the others."""
         rows, n_evals = self._evaluation.rows[done], len(self._evaluation.store)
-        units = self._evaluation.units[done]
-        results.write(rows, components, moments.rows(done), units, converged=converged)
+        values, units = self._evaluation.values[done], self._evaluation.units[done]
+        found = with_blind_errors(moments.rows(done), values, n_evals)
+        results.write(rows, components, found, units, converged=converged)
         results.write_evals(rows, n_evals)
         progress.advance((self._plan.budget - n_evals) * len(rows))
         self._evaluation.keep(~done)

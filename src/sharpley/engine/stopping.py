@@ -6,7 +6,8 @@ small enough, and the estimate must not have moved by more than such errors allo
 looks had no say in the first one, so that they put it to the test.
 
 A row all of whose values are 0 so far, such as that of a classifier whose label never changed, needs more looks: there
-is no error bar yet that could be compared with anything.
+is no range yet that an error bar could be compared with. What n evaluations without a change leave open must then be
+below the tolerance, in units of what a change may be.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import Moments, half_widths
+from sharpley.engine.blind import blind_errors, is_exact
 
 LEVEL = 0.95  # of the intervals that error bars are compared by
 QUANTILE = 1.96  # half the width of such an interval for a standard error of 1 that is known exactly
@@ -24,7 +26,13 @@ MAX_MOVE = 2.0  # by which values may move between two looks, in units of the to
 
 
 def meets(
-    moments: Moments, before: Moments | None, tol: float, *, n_looks: int, all_components: bool = True
+    moments: Moments,
+    before: Moments | None,
+    tol: float,
+    *,
+    n_looks: int,
+    n_evals: NDArray[np.int64] | int,
+    all_components: bool = True,
 ) -> NDArray[np.bool_]:
     """Return whether each row meets a tolerance, (r,).
 
@@ -39,14 +47,17 @@ def meets(
         counts as that with the same 95% interval for many.
     n_looks : int
         Number of looks, this one included.
+    n_evals : int or (r,) int
+        Number of evaluated coalitions.
     all_components : bool, default True
         Whether the moments are those of all components; if not, the others are 0, which the range includes.
     """
-    exact = (np.isinf(moments.degrees_of_freedom) & (moments.variances == 0.0)).all(axis=(1, 2))
+    exact = is_exact(moments).all(axis=(1, 2))
     if before is None:
         return np.asarray(exact)
     limits = tol * _ranges(moments.values, all_components=all_components)
-    enough = (limits > 0) | (n_looks >= LOOKS_WITHOUT_CHANGE)
+    sure_of_nothing = (blind_errors(n_evals) <= tol).reshape(-1, 1) & (n_looks >= LOOKS_WITHOUT_CHANGE)
+    enough = (limits > 0) | sure_of_nothing
     small = enough & _is_small(moments, limits) & _is_small(before, limits)
     moved = np.abs(moments.values - before.values).max(axis=1)
     return np.asarray(exact | (small & (moved <= MAX_MOVE * limits)).all(axis=1))

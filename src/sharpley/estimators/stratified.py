@@ -201,5 +201,6 @@ class StratifiedEstimator(Estimator):
             own, other = (1.0 - 1.0 / self.d) ** 2, 1.0 / self.d**2
             total = (own - other) * total + other * total.sum(axis=1, keepdims=True)
             penalty = (own**2 - other**2) * penalty + other**2 * penalty.sum(axis=1, keepdims=True)
-        degrees_of_freedom = np.divide(total**2, penalty, out=np.full_like(total, np.inf), where=penalty > 0)
-        return Moments(phi, total, degrees_of_freedom)
+        repeated = np.maximum(0, counts - 1).reshape(self.d, self.d).sum(axis=1)[None, :, None]
+        without_spread = np.broadcast_to(np.where(repeated > 0, repeated, np.inf), total.shape).copy()
+        return Moments(phi, total, np.divide(total**2, penalty, out=without_spread, where=penalty > 0))

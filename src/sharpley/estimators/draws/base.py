@@ -61,6 +61,8 @@ class DrawsTask:
         Players that can matter in any draw.
     ends : (n_rows, 2, k) float
         Means over all draws of v_b(∅) and v_b(N).
+    facts : DrawFacts or None
+        What is known of all draws.
     budget : int
         Maximum number of single draws for each row, those of ∅ and N included.
     endpoint_cost : int
@@ -78,6 +80,7 @@ class DrawsTask:
     games: Games
     varying: Coalitions
     ends: Floats
+    facts: DrawFacts | None
     budget: int
     endpoint_cost: int
     may_stop: bool
@@ -89,11 +92,6 @@ class DrawsTask:
     def weights(self) -> Floats:
         """Weights of all draws, which sum to 1."""
         return weights_of_draws(self.games)
-
-    @cached_property
-    def facts(self) -> DrawFacts | None:
-        """What is known of all draws."""
-        return self.games.draw_facts()
 
     @property
     def ends_known(self) -> bool:

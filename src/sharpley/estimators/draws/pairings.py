@@ -93,6 +93,7 @@ class Total:
 
     def __init__(self, r: int, d: int, k: int) -> None:
         self._values, self._variances, self._squares = (np.zeros((r, d, k)) for _ in range(3))
+        self._least_freedom = np.full((r, d, k), np.inf)
 
     def add(self, pairings: Pairings, moments: Moments, weights: Floats) -> None:
         """Add the estimates (g, t, k) of pairings, with the weights of their draws (g,)."""
@@ -104,9 +105,11 @@ class Total:
         np.add.at(self._values, at, weight * moments.values[which, place])
         np.add.at(self._variances, at, variances)
         np.add.at(self._squares, at, variances**2 / freedom)
+        np.minimum.at(self._least_freedom, at, freedom)
 
     def moments(self) -> Moments:
         """Return means over all draws, with Satterthwaite's degrees of freedom."""
         known = self._squares > 0
-        freedom = np.where(known, self._variances**2 / np.where(known, self._squares, 1.0), np.inf)
+        by_squares = self._variances**2 / np.where(known, self._squares, 1.0)
+        freedom = np.where(known, by_squares, self._least_freedom)  # infinite only if all draws are exact
         return Moments(self._values, self._variances, freedom)
