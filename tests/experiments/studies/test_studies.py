@@ -21,6 +21,7 @@ from sharpley_experiments.studies import (
     overhead,
     surrogates,
     tiny,
+    versions,
 )
 
 pytestmark = pytest.mark.slow
@@ -137,3 +138,15 @@ def test_tiny_compares_forms_of_gp(tmp_path):
     tiny.main(["--quick", "--out", str(tmp_path)])
     assert "| models | 3 d | gp in pairs | " in (tmp_path / "tiny.md").read_text()
     assert (tmp_path / "tiny.png").stat().st_size > 10_000
+
+
+def test_versions_compares_with_a_commit(tmp_path):
+    versions.main(["HEAD", "--quick", "--out", str(tmp_path / "versions.md")])
+    lines = (tmp_path / "versions.md").read_text().splitlines()
+    assert lines[0].startswith("Compared with HEAD, 0 of 2 cells")
+    assert lines[4].startswith("| xgboost-make_regression | 10 | 52 | 2 | ")
+
+
+def test_versions_names_a_commit_that_does_not_exist(tmp_path):
+    with pytest.raises(ValueError, match="nowhere"):
+        versions.main(["nowhere", "--quick"])
