@@ -1,10 +1,11 @@
-"""How often 95% intervals cover the true value on rough games, and whether a tolerance keeps its promise.
+"""Rough games: how often 95% intervals cover, whether a tolerance keeps its promise, and whether "auto" is accurate.
 
     python -m sharpley_experiments.studies.rough --out docs/results
 
 Every game of ``sharpley_experiments.battery`` is drawn anew, with other random parameters, for each of the instances,
 which are not those that any setting was chosen on. A budget that pays for nearly all coalitions is left out. A run is
-*blind* if all coalitions that it evaluated have the same value: then there is nothing to estimate an error from.
+*blind* if all coalitions that it evaluated have the same value. Errors are compared with those of "regression" with the
+same instances and seeds; the intervals of their ratios are bootstrapped over runs.
 """
 
 from __future__ import annotations
@@ -20,40 +21,59 @@ import sharpley
 from sharpley_experiments.battery.games import RoughGame, battery
 from sharpley_experiments.common.quiet import estimated, without_time_warnings
 from sharpley_experiments.common.style import BLUE, GREEN, GREY, ORANGE, new_figure
-from sharpley_experiments.studies.common import add_out_option, markdown_head, markdown_row, study_parser, write_lines
+from sharpley_experiments.studies.common import (
+    add_out_option,
+    bootstrap_ratio,
+    markdown_head,
+    markdown_row,
+    study_parser,
+    write_lines,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
 METHODS = ("auto", "regression", "antithetic")
+COMPARED_WITH = "regression"
 MULTIPLES = {10: ORANGE, 20: BLUE, 50: GREEN}
 """Evaluations as multiples of the number of players, and their colours."""
 INSTANCES = tuple(range(100, 104))
 SEEDS = 3
+QUICK_GAMES = 5
 TOLERANCE, TOLERATED_MULTIPLE = 0.1, 100
 NEARLY_ALL = 0.9
+AS_GOOD = 1.1  # ratio of squared errors up to which a method counts as good as another
 ROUNDING = 1e-9
 DPI = 150
 
 
-def measured(instances: Sequence[int], seeds: int) -> DataFrame:
+def measured(instances: Sequence[int], seeds: int, n_games: int | None = None) -> DataFrame:
     """Measure coverage, relative errors and variances: a line for each game, method and budget."""
     import pandas as pd
 
     lines = []
-    for position, first in enumerate(battery(instances[0])):
-        for method in METHODS:
-            for multiple in MULTIPLES:
-                games = [battery(instance)[position] for instance in instances]
-                runs = [run for game in games for run in _runs(game, method, multiple, seeds)]
-                if runs:
-                    facts = pd.DataFrame(runs, columns=["coverage", "error", "variance", "blind"])
+    for position, first in enumerate(battery(instances[0])[:n_games]):
+        games = [battery(instance)[position] for instance in instances]
+        for multiple in MULTIPLES:
+            runs = {method: _facts(games, method, multiple, seeds) for method in METHODS}
+            for method, facts in runs.items():
+                if len(facts):
                     seen = facts[~facts["blind"]]["coverage"].mean()
-                    lines.append((first.name, method, multiple, *facts.mean(), seen, len(runs)))
+                    ratio = bootstrap_ratio(*(each["error"].to_numpy() for each in (facts, runs[COMPARED_WITH])))
+                    lines.append((first.name, method, multiple, *facts.mean(), seen, *ratio, len(facts)))
         print(first.name, flush=True)
-    names = ["game", "method", "multiple", "coverage", "error", "variance", "blind", "coverage_unless_blind", "runs"]
+    means = ["coverage", "error", "variance", "blind"]
+    names = ["game", "method", "multiple", *means, "coverage_unless_blind", "ratio", "ratio_low", "ratio_high", "runs"]
     return pd.DataFrame(lines, columns=names)
+
+
+def _facts(games: Sequence[RoughGame], method: str, multiple: int, seeds: int) -> DataFrame:
+    """Return a line for each run on instances of a game; none if the method needs more, or if it is nearly all."""
+    import pandas as pd
+
+    runs = [run for game in games for run in _runs(game, method, multiple, seeds)]
+    return pd.DataFrame(runs, columns=["coverage", "error", "variance", "blind"])
 
 
 def _runs(game: RoughGame, method: str, multiple: int, seeds: int) -> Iterator[tuple[float, float, float, bool]]:
@@ -71,12 +91,12 @@ def _runs(game: RoughGame, method: str, multiple: int, seeds: int) -> Iterator[t
         yield covered.mean(), (errors**2).sum() / total, (found.standard_errors**2).sum() / total, is_blind
 
 
-def tolerances(instances: Sequence[int], seeds: int) -> DataFrame:
+def tolerances(instances: Sequence[int], seeds: int, n_games: int | None = None) -> DataFrame:
     """Measure what a tolerance promises: a line for each game, with the share of runs that kept it."""
     import pandas as pd
 
     lines = []
-    for position, first in enumerate(battery(instances[0])):
+    for position, first in enumerate(battery(instances[0])[:n_games]):
         stopped, kept = 0, 0
         for instance in instances:
             game = battery(instance)[position]
@@ -126,7 +146,8 @@ def summary(table: DataFrame, stopping: DataFrame) -> list[str]:
             below = f"{int((mine['coverage'] < 0.9).sum())} of {len(mine)}"
             cells = [f"{worst['coverage']:.2f}", worst["game"], below, f"{mine['coverage'].mean():.3f}"]
             lines.append(markdown_row([method, f"{multiple} d", *cells]))
-    lines += ["", _blind(table[table["method"] == METHODS[0]])]
+    mine = table[table["method"] == METHODS[0]]
+    lines += ["", _blind(mine), "", _compared(mine)]
     kept, stopped = int(stopping["kept"].sum()), int(stopping["converged"].sum())
     missed = stopping[stopping["kept"] < stopping["converged"]]
     where = "; ".join(f"{row.game}: {row.converged - row.kept} of {row.converged}" for row in missed.itertuples())
@@ -140,22 +161,37 @@ def summary(table: DataFrame, stopping: DataFrame) -> list[str]:
 
 
 def _blind(table: DataFrame) -> str:
-    """Say in which games runs were blind, and how often intervals covered in the other runs of these games."""
+    """Say in which games runs were blind, and how often intervals covered in all runs of these games."""
     told = [
-        f"{row.game} at {row.multiple} d: {row.blind:.0%}, in the others {row.coverage_unless_blind:.0%} were covered"
+        f"{row.game} at {row.multiple} d: {row.blind:.0%} ({row.coverage:.0%} of all intervals cover, "
+        f"{row.coverage_unless_blind:.0%} of those of the other runs)"
         for row in table[table["blind"] > 0].itertuples()
     ]
     return f'Runs of "auto" in which all evaluated coalitions have the same value: {"; ".join(told) or "none"}.'
 
 
+def _compared(table: DataFrame) -> str:
+    """Say how the errors of "auto" compare with those of the regression."""
+    above, surely = table[table["ratio"] > AS_GOOD], table[table["ratio_low"] > AS_GOOD]
+    named = "; ".join(
+        f"{row.game} at {row.multiple} d {row.ratio:.2f} [{row.ratio_low:.2f}, {row.ratio_high:.2f}]"
+        for row in above.sort_values("ratio", ascending=False).itertuples()
+    )
+    return (
+        f'Mean squared error of "auto", divided by that of "{COMPARED_WITH}": {table["ratio"].median():.2f} in the '
+        f"median, above {AS_GOOD} in {len(above)} of {len(table)} cells, and in {len(surely)} with the whole of its "
+        f"95% interval{': ' + named if named else ''}."
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study with command-line arguments."""
-    parser = study_parser(__doc__, quick="one instance and one seed")
+    parser = study_parser(__doc__, quick="few games, one instance and one seed")
     add_out_option(parser, Path("rough"), "folder for the tables and the figure")
     options = parser.parse_args(arguments)
-    instances, seeds = (INSTANCES[:1], 1) if options.quick else (INSTANCES, SEEDS)
+    instances, seeds, n_games = (INSTANCES[:1], 1, QUICK_GAMES) if options.quick else (INSTANCES, SEEDS, None)
     options.out.mkdir(parents=True, exist_ok=True)
-    table, stopping = measured(instances, seeds), tolerances(instances[:2], seeds)
+    table, stopping = measured(instances, seeds, n_games), tolerances(instances[:2], seeds, n_games)
     table.to_csv(options.out / "rough.csv", index=False, float_format="%.4g", lineterminator="\n")
     stopping.to_csv(options.out / "rough_tolerance.csv", index=False, lineterminator="\n")
     note = f"{len(instances)} instances of each game, {seeds} seeds"

@@ -19,6 +19,7 @@ from sharpley_experiments.studies import (
     large,
     noise,
     overhead,
+    rough,
     surrogates,
     tiny,
     versions,
@@ -138,6 +139,17 @@ def test_tiny_compares_forms_of_gp(tmp_path):
     tiny.main(["--quick", "--out", str(tmp_path)])
     assert "| models | 3 d | gp in pairs | " in (tmp_path / "tiny.md").read_text()
     assert (tmp_path / "tiny.png").stat().st_size > 10_000
+
+
+def test_rough_compares_methods_and_tells_of_blind_runs(tmp_path):
+    rough.main(["--quick", "--out", str(tmp_path)])
+    table = pd.read_csv(tmp_path / "rough.csv")
+    assert len(table) == rough.QUICK_GAMES * len(rough.METHODS) * len(rough.MULTIPLES)
+    np.testing.assert_array_equal(table[table["method"] == rough.COMPARED_WITH]["ratio"], 1.0)
+    text = (tmp_path / "rough.md").read_text()
+    assert 'divided by that of "regression"' in text
+    assert "all evaluated coalitions have the same value" in text
+    assert (tmp_path / "rough.png").stat().st_size > 10_000
 
 
 def test_versions_compares_with_a_commit(tmp_path):
