@@ -47,7 +47,7 @@ from sharpley_experiments.studies.common import (
 MULTIPLES, LARGE_MULTIPLES = (5, 10, 20, 50), (5, 10, 20)
 """Budgets, as multiples of the number of players; the second are those of many players."""
 LARGE_PLAYERS = 50
-SEEDS, LARGE_SEEDS = 10, 4
+SEEDS, LARGE_SEEDS = 6, 3
 MODELS = (*(f"xgboost-{name}" for name in DATA_SETS), "mlp-cal_housing", "mlp-make_regression")
 QUICK_MODELS = ("xgboost-make_regression",)
 ROUNDING = 1e-9  # by which an interval may miss a value
