@@ -116,7 +116,8 @@ def results_of(source: Path, cases: Sequence[Case]) -> dict[str, Floats]:
         asked, found = Path(folder) / "cases.pickle", Path(folder) / "results.npz"
         asked.write_bytes(pickle.dumps([tuple(case) for case in cases]))
         environment = {"OMP_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": str(source)}
-        subprocess.run([sys.executable, versions_run.__file__, asked, found], env=environment, check=True)
+        # -P: the folder of the script, in which there is a module coverage, must not hide the libraries.
+        subprocess.run([sys.executable, "-P", versions_run.__file__, asked, found], env=environment, check=True)
         with np.load(found) as arrays:
             return dict(arrays)
 
