@@ -2,10 +2,10 @@
 
     python -m sharpley_experiments.studies.tiny --out docs/results
 
-ShaplEIG is measured if ``shapiq[shapleig]`` is installed, which needs Python 3.12, on the first row of each model and
-on every sixth rough game, since it takes up to a minute for a game. All games are evaluated beforehand, so that
-seconds of processor time are those of the methods. Errors are mean squared errors divided by the mean square of the
-values.
+ShaplEIG is measured if ``shapiq[shapleig]`` is installed, which needs Python 3.12, on all models and on every third
+rough game, since it takes up to a minute for a game. All games are evaluated beforehand, so that seconds of processor
+time are those of the methods. Errors are mean squared errors divided by the mean square of the values; their ratios are
+geometric means over games and seeds, with 95% intervals of Student's t over games.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 import sharpley
 from sharpley._support.typing import Floats
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
+from sharpley_experiments.common.intervals import Interval, geometric_mean_interval
 from sharpley_experiments.common.quiet import without_time_warnings
 from sharpley_experiments.common.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from sharpley_experiments.studies.common import add_out_option, markdown_head, markdown_row, study_parser, write_lines
@@ -35,7 +36,7 @@ MULTIPLES = (2, 3, 5, 10)
 OURS, PEER = "gp", "ShaplEIG"
 COLOURS = {OURS: ORANGE, "gp in pairs": BLUE, "regression": GREEN, PEER: GREY}
 ROWS, SEEDS = 3, 2
-ROUGH_FOR_PEER = 6
+ROUGH_FOR_PEER = 3
 MOST_FOR_PEER = 5  # evaluations of a rough game for each player; with 10, ShaplEIG takes minutes
 LEAST_ERROR = 1e-6  # errors below this, of parities that were found out, count as this
 ROUNDING = 1e-9
@@ -75,7 +76,7 @@ METHODS: dict[str, Callable[[SmallGame, int, int], Answer]] = {
 
 
 def measured(games: Sequence[SmallGame], seeds: int, *, for_peer: Sequence[str]) -> DataFrame:
-    """Measure every method: a line for each game and budget, with means over seeds."""
+    """Measure every method: a line for each game and budget, with means over seeds, of errors a geometric one."""
     import pandas as pd
 
     lines = []
@@ -85,9 +86,10 @@ def measured(games: Sequence[SmallGame], seeds: int, *, for_peer: Sequence[str])
                 is_slow = not game.is_model and multiple > MOST_FOR_PEER
                 if method == PEER and (game.name not in for_peer or is_slow):
                     continue
-                runs = list(_runs(game, method, multiple * game.d, 1 if method == PEER else seeds))
-                if runs:
-                    lines.append((game.name, game.is_model, multiple, method, *np.mean(runs, axis=0)))
+                runs = np.array(list(_runs(game, method, multiple * game.d, seeds)))
+                if len(runs):
+                    error = np.exp(np.log(runs[:, 0]).mean())
+                    lines.append((game.name, game.is_model, multiple, method, error, *runs[:, 1:].mean(axis=0)))
         print(game.name, flush=True)
     columns = ["game", "is_model", "multiple", "method", "error", "coverage", "seconds"]
     return pd.DataFrame(lines, columns=columns)
@@ -110,14 +112,13 @@ def _runs(game: SmallGame, method: str, budget: int, seeds: int) -> Iterator[tup
         yield max(error_of, LEAST_ERROR), covered.mean(), seconds
 
 
-def compared(table: DataFrame, is_model: bool, multiple: int, method: str) -> tuple[float, int, int]:
+def compared(table: DataFrame, is_model: bool, multiple: int, method: str) -> tuple[Interval | None, int, int]:
     """Return the geometric mean of a method's errors over those of "gp", its better games, and all games."""
     mine = table[(table["is_model"] == is_model) & (table["multiple"] == multiple)]
     errors = mine.pivot(index="game", columns="method", values="error")
-    if method not in errors:
-        return float("nan"), 0, 0
-    ratios = (errors[method] / errors[OURS]).dropna()
-    return float(np.exp(np.log(ratios).mean())) if len(ratios) else float("nan"), int((ratios < 1).sum()), len(ratios)
+    logarithms = np.log((errors[method] / errors[OURS]).dropna().to_numpy())
+    interval = geometric_mean_interval(logarithms) if len(logarithms) > 1 else None
+    return interval, int((logarithms < 0).sum()), len(logarithms)
 
 
 def summary(table: DataFrame) -> list[str]:
@@ -132,8 +133,9 @@ def summary(table: DataFrame) -> list[str]:
                 if len(some) == 0:
                     continue
                 ratio, better, n = compared(table, is_model, multiple, method)
-                beats = "" if method == OURS else f"{better} of {n}"
-                cells = [f"{ratio:.2f}", beats, f"{some['coverage'].mean():.2f}", f"{some['seconds'].mean():.2f}"]
+                told = "–" if ratio is None else f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+                against = ("1", "") if method == OURS else (told, f"{better} of {n}")
+                cells = [*against, f"{some['coverage'].mean():.2f}", f"{some['seconds'].mean():.2f}"]
                 lines.append(markdown_row([kind, f"{multiple} d", method, *cells]))
     return lines
 
@@ -171,8 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     models = list(model_games(1 if options.quick else ROWS, quick=options.quick))
     rough = list(rough_games(quick=options.quick))
     can_compare = find_spec("botorch") is not None and find_spec("shapiq") is not None
-    first_rows = [game.name for game in models if game.name.endswith("row 0")]
-    for_peer = first_rows + [game.name for game in rough[::ROUGH_FOR_PEER]] if can_compare else []
+    for_peer = [game.name for game in [*models, *rough[::ROUGH_FOR_PEER]]] if can_compare else []
     table = measured([*models, *rough], 1 if options.quick else SEEDS, for_peer=for_peer)
     options.out.mkdir(parents=True, exist_ok=True)
     table.to_csv(options.out / "tiny.csv", index=False, float_format="%.3g", lineterminator="\n")
