@@ -17,6 +17,14 @@ def one_thread() -> AbstractContextManager[Any]:
     return context
 
 
+def one_thread_of_everything() -> AbstractContextManager[Any]:
+    """Return a context in which OpenMP, which torch uses, has one thread as well; for one of several processes."""
+    from threadpoolctl import threadpool_limits
+
+    context: AbstractContextManager[Any] = threadpool_limits(limits=1)  # torch may have been loaded a moment ago
+    return context
+
+
 @lru_cache(maxsize=1)
 def _controller() -> Any:
     """Find the libraries once: that takes milliseconds."""

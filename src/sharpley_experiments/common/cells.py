@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sharpley._support.atomic import replacing
-from sharpley._support.threads import one_thread
+from sharpley._support.threads import one_thread_of_everything
 from sharpley._support.workers import in_workers
 
 Cell: TypeAlias = Mapping[str, str | int | float]
@@ -88,7 +88,7 @@ def _measure_all(
 
 
 def _measure_one(measure: Measure, cell: Cell, folder: Path, context: dict[str, Any]) -> None:
-    with one_thread():  # processes share the cores; threads that wait for each other made training six times as slow
+    with one_thread_of_everything():  # processes share the cores; threads that wait for each other are slow
         rows = measure(**cell, **context)
     text = json.dumps({"cell": dict(cell), "rows": rows})
     with replacing(_path(folder, cell)) as stream:
