@@ -156,6 +156,8 @@ def test_the_whole_budget_is_spent_and_values_add_up(d, times):
 
 def test_the_form_depends_on_players_and_budget():
     assert [is_unpaired(10, budget) for budget in (12, 100, 101)] == [True, True, False]
+    assert [is_unpaired(30, budget) for budget in (32, 150, 151)] == [True, True, False]
+    assert [is_unpaired(60, budget) for budget in (62, 240, 241)] == [True, True, False]  # four for each player
     assert [is_unpaired(100, budget) for budget in (102, 400, 401)] == [True, True, False]
     assert [is_unpaired(300, budget) for budget in (302, 605, 606)] == [True, True, False]  # too few for pairs
     assert not is_unpaired(1000, 1002)
@@ -247,7 +249,7 @@ def test_chosen_coalitions_beat_pairs_and_errors_are_honest(times):
     assert times == 2 or np.mean(errors) < np.mean(of_pairs)
 
 
-@pytest.mark.parametrize(("d", "budget", "rows"), [(10, 60, 1), (20, 200, 1), (12, 100, 8)])
+@pytest.mark.parametrize(("d", "budget", "rows"), [(10, 60, 1), (20, 150, 1), (12, 100, 8)])
 def test_counted_work_is_what_is_done(monkeypatch, d, budget, rows):
     """The search for hyperparameters may stop early, or look twice in an iteration; the rest is as counted."""
     done = []
