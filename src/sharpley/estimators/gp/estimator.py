@@ -1,9 +1,9 @@
 """The estimator of method "gp": which of its two forms a budget calls for.
 
 Up to ``GPSettings.unpaired_evals_per_player`` evaluations for each player, and ``unpaired_evals`` in all, coalitions
-are evaluated without their complements, and chosen by what they tell about the Shapley values (``unpaired``). With more,
-pairs (``of_pairs``) are more accurate on games with few distinct values, such as votes, and on smooth models of many
-features, and cost fewer calls of the model and less linear algebra. The rule depends on the numbers of players and
+are evaluated without their complements, and chosen by what they tell about the Shapley values (``unpaired``). With
+more, pairs (``of_pairs``) are more accurate on games with few distinct values, such as votes, and on smooth models of
+many features, and cost fewer calls of the model and less linear algebra. The rule depends on the numbers of players and
 evaluations alone.
 """
 
