@@ -1,10 +1,9 @@
 """The estimator of method "gp": which of its two forms a budget calls for.
 
-Up to ``GPSettings.unpaired_evals_per_player`` evaluations for each player, and ``unpaired_evals`` in all, coalitions
-are evaluated without their complements, and chosen by what they tell about the Shapley values (``unpaired``). With
-more, pairs (``of_pairs``) are more accurate on games with few distinct values, such as votes, and on smooth models of
-many features, and cost fewer calls of the model and less linear algebra. The rule depends on the numbers of players and
-evaluations alone.
+Up to ``GPSettings.unpaired_evals_per_player`` evaluations for each player, coalitions are evaluated without their
+complements, and chosen by what they tell about the Shapley values (``unpaired``). With more, pairs (``of_pairs``) are
+more accurate on games with few distinct values, such as votes, and cost fewer calls of the model and less linear
+algebra. The rule depends on the numbers of players and evaluations alone.
 """
 
 from __future__ import annotations
@@ -32,9 +31,8 @@ def is_unpaired(d: int, budget: int, settings: GPSettings = DEFAULT_SETTINGS) ->
     They also are if the budget is too small for pairs, unless there are so many players that even the smallest sample
     exceeds ``most_unpaired``.
     """
-    most = min(settings.unpaired_evals_per_player * d, settings.most_unpaired)
-    limit = min(most, max(settings.unpaired_evals, settings.unpaired_evals_of_many * d))
-    return budget <= limit or (unpaired.least_budget(d) <= most and budget < of_pairs.least_budget(d))
+    limit = min(settings.unpaired_evals_per_player * d, settings.most_unpaired)
+    return budget <= limit or (unpaired.least_budget(d) <= limit and budget < of_pairs.least_budget(d))
 
 
 @final

@@ -142,12 +142,9 @@ class GPSettings:
         and of steps in a round.
     triple_gain : float
         Minimum gain of log evidence in a step.
-    unpaired_evals_per_player : float
-        Evaluations for each player up to which coalitions are evaluated without their complements; 0 for never.
-    unpaired_evals, unpaired_evals_of_many : float
-        Evaluations in all up to which they are; or, with many players, so many for each player, if that is more.
-    most_unpaired : float
-        Evaluations in all beyond which they never are, since the work grows with their cube.
+    unpaired_evals_per_player, most_unpaired : float
+        Evaluations for each player, and in all, up to which coalitions are evaluated without their complements; 0 for
+        never.
     unpaired : UnpairedSettings
         Settings of that form.
 
@@ -217,8 +214,6 @@ class GPSettings:
     triple_gain: float = 0.1
 
     unpaired_evals_per_player: float = 10
-    unpaired_evals: float = 150
-    unpaired_evals_of_many: float = 4
     most_unpaired: float = 400
     unpaired: UnpairedSettings = UnpairedSettings()
 

@@ -25,13 +25,18 @@ def first_coalitions(d: int, rng: np.random.Generator) -> Coalitions:
 
 
 def candidates(d: int, known: Coalitions, rng: np.random.Generator, count: int) -> Coalitions:
-    """Return distinct coalitions that are not in ``known``: all, or random ones of all sizes if there are too many."""
+    """Return distinct coalitions that are not in ``known``: all, or random ones of all sizes if there are too many.
+
+    Complements of the known ones, and of each other, are among them: together, the two values of a pair cancel all
+    interactions of two players, also those that cannot be learnt.
+    """
     if 2**d <= 2 * count:
         pool = all_coalitions(d)
     else:
-        ranks = np.argsort(np.argsort(rng.random((count, d)), axis=1), axis=1)
-        one = np.eye(d, dtype=bool)
-        pool = np.unique(np.concatenate([ranks < rng.integers(1, d, size=count)[:, None], one, ~one]), axis=0)
+        half = -(-count // 2)
+        ranks = np.argsort(np.argsort(rng.random((half, d)), axis=1), axis=1)
+        some = np.concatenate([ranks < rng.integers(1, d, size=half)[:, None], np.eye(d, dtype=bool), known])
+        pool = np.unique(np.concatenate([some, ~some]), axis=0)
     return np.asarray(pool[unseen(pool, set(coalition_keys(known)))])
 
 
