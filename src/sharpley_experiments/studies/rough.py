@@ -43,6 +43,7 @@ SEEDS = 3
 QUICK_GAMES = 5
 TOLERANCE, TOLERATED_MULTIPLE = 0.1, 100
 NEARLY_ALL = 0.9
+LEAST_COVERAGE = 0.9  # of 95% intervals, below which a cell is named
 AS_GOOD = 1.1  # ratio of squared errors up to which a method counts as good as another
 ROUNDING = 1e-9
 DPI = 150
@@ -143,11 +144,11 @@ def summary(table: DataFrame, stopping: DataFrame) -> list[str]:
         for multiple in MULTIPLES:
             mine = table[(table["method"] == method) & (table["multiple"] == multiple)]
             worst = mine.loc[mine["coverage"].idxmin()]
-            below = f"{int((mine['coverage'] < 0.9).sum())} of {len(mine)}"
+            below = f"{int((mine['coverage'] < LEAST_COVERAGE).sum())} of {len(mine)}"
             cells = [f"{worst['coverage']:.2f}", worst["game"], below, f"{mine['coverage'].mean():.3f}"]
             lines.append(markdown_row([method, f"{multiple} d", *cells]))
     mine = table[table["method"] == METHODS[0]]
-    lines += ["", _blind(mine), "", _compared(mine)]
+    lines += ["", _below(mine), "", _blind(mine), "", _compared(mine)]
     kept, stopped = int(stopping["kept"].sum()), int(stopping["converged"].sum())
     missed = stopping[stopping["kept"] < stopping["converged"]]
     where = "; ".join(f"{row.game}: {row.converged - row.kept} of {row.converged}" for row in missed.itertuples())
@@ -158,6 +159,13 @@ def summary(table: DataFrame, stopping: DataFrame) -> list[str]:
         f"tolerance. {'Missed: ' + where + '.' if where else ''}",
     ]
     return lines
+
+
+def _below(table: DataFrame) -> str:
+    """Name all cells of "auto" whose coverage is too low."""
+    low = table[table["coverage"] < LEAST_COVERAGE].sort_values("coverage")
+    told = [f"{row.game} at {row.multiple} d {row.coverage:.2f}" for row in low.itertuples()]
+    return f'Coverage of "auto" below {LEAST_COVERAGE:.2f}: {"; ".join(told) or "nowhere"}.'
 
 
 def _blind(table: DataFrame) -> str:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 MULTIPLES = (2, 5, 10, 20, 50, 100)
 LARGE_MULTIPLES = (50, 100)
-"""Budgets with fewer seeds, and none at all with more than 50 players."""
+"""Budgets with fewer seeds, and none at all with more than 50 players, who have fewer seeds from 20 d on."""
+MOST_FOR_MANY = 10
 SEEDS, FEW_SEEDS = 10, 3
 QUICK_GAMES = ("xgboost-make_regression",)
 
@@ -67,7 +68,7 @@ def cells_of(
         for game in games
         for method in methods
         for multiple in _multiples(game, method, quick=quick)
-        for seed in range(_seeds(multiple, seeds, quick=quick))
+        for seed in range(_seeds(game, multiple, seeds, quick=quick))
     ]
     return sorted(cells, key=_turn)
 
@@ -86,10 +87,11 @@ def _multiples(game: str, method: str, *, quick: bool) -> tuple[int, ...]:
     return tuple(m for m in MULTIPLES if m not in LARGE_MULTIPLES or players_of(game) <= MANY_PLAYERS)
 
 
-def _seeds(multiple: int, seeds: int, *, quick: bool) -> int:
+def _seeds(game: str, multiple: int, seeds: int, *, quick: bool) -> int:
     if quick:
         return min(seeds, 2)
-    return min(seeds, FEW_SEEDS if multiple in LARGE_MULTIPLES else SEEDS)
+    is_long = multiple in LARGE_MULTIPLES or (multiple > MOST_FOR_MANY and players_of(game) > MANY_PLAYERS)
+    return min(seeds, FEW_SEEDS if is_long else SEEDS)
 
 
 def _version(game: str, method: str, data: Path | None) -> str:
