@@ -65,6 +65,12 @@ def test_errors_are_drawn_at_the_predictions_that_were_made(lines):
     assert OURS_ON_FEW not in drawn
 
 
+def test_useless_errors_do_not_flatten_the_picture(lines):
+    worst = lines["method"].str.startswith("shap")
+    panel = draw_opening(lines.assign(high=lines["high"].where(~worst, 1e33)), "note").axes[0]
+    assert panel.get_ylim()[1] <= 3.0
+
+
 def test_tables_and_figures_are_written(lines, tmp_path):
     paths = report.write(lines, tmp_path, "versions")
     assert [path.name for path in paths] == ["population.csv", "population.md", "population.png", "population_all.png"]

@@ -28,6 +28,7 @@ OPENING_METHODS = (
     "shapiq Tabular, 100 rows",
 )
 OPENING_WIDTH = 8.0  # inches: wide enough for three panels, narrow enough for letters that can be read at 700 pixels
+HIGHEST = 3.0  # relative errors above this are outside: regressions on as many coalitions as players may be singular
 KINDS = {"xgboost": "XGBoost", "mlp": "network", "forest": "random forest", "pipeline": "pipeline with categories"}
 LABELS = {OURS: "sharpley, all rows", FLOOR: "exact values for 100 rows", OURS_ON_FEW: OURS_ON_FEW}
 
@@ -88,5 +89,6 @@ def _draw_game(panel: Axes, lines: DataFrame, looks: dict[str, dict[str, Any]]) 
     for error in lines[lines["method"] == FLOOR]["error"]:
         panel.axhline(error, color=DARK, linewidth=1.2, linestyle="--", label=LABELS[FLOOR])
     log_log(panel)
+    panel.set_ylim(top=min(panel.get_ylim()[1], HIGHEST))
     kind, _, dataset = lines["game"].iloc[0].partition("-")
     return f"{KINDS[kind]}, {dataset} (d = {lines['d'].iloc[0]})"
