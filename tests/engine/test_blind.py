@@ -94,3 +94,14 @@ def test_a_tolerance_is_met_without_a_change_only_after_enough_evaluations():
     with pytest.warns(RuntimeWarning, match="did not reach"):
         few = shapley_values(lambda some: np.zeros(len(some)), D, tol=0.01, rng=0, max_evals=150)
     assert not few.converged
+
+
+@pytest.mark.parametrize("method", SAMPLED)
+def test_players_who_were_never_seen_to_matter_have_error_bars(method):
+    """Of 14 voters, the twelve small ones decide in few orderings, and a sample may contain none of them."""
+    votes = np.array([30, 20] + [1] * 12)
+    found = shapley_values(lambda some: (some @ votes >= 51) * 1.0, 14, method=method, max_evals=1000, rng=3)
+    exact = shapley_values(lambda some: (some @ votes >= 51) * 1.0, 14, method="exact").values
+    low, high = found.interval()
+    assert (found.standard_errors > 0).all()
+    assert ((low <= exact) & (exact <= high)).mean() >= 0.8

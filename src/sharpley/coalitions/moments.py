@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 
+DIGITS = 9  # to which values must differ to be distinct
 ROUNDING = 1e-12  # deviations below this multiple of the largest contribution are due to rounding
 
 
@@ -136,3 +137,10 @@ def group_totals(weighted: Floats, groups: NDArray[np.int64]) -> Floats:
 def group_weights(weights: Floats, groups: NDArray[np.int64]) -> Floats:
     """Return the total weight of each group, (G,)."""
     return np.asarray(np.bincount(groups, weights=weights), dtype=np.float64)
+
+
+def n_distinct(values: Floats) -> NDArray[np.int64]:
+    """Return the number of distinct values of games (n, g), up to rounding, (g,)."""
+    scale = np.abs(values).max(axis=0)
+    rounded = np.round(values / np.where(scale > 0, scale, 1.0), DIGITS)
+    return np.array([len(np.unique(column)) for column in rounded.T])

@@ -9,7 +9,7 @@ Walks come in *steps*: a step is one ordering, or an antithetic pair of ordering
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import comb
 from typing import Any, Protocol, TypeAlias, final
 
@@ -230,15 +230,25 @@ def walk_moments(values: Floats, walks: NDArray[np.int64], sample: OrderingGroup
     Moments
         Arrays of shape (r, d, k).
     """
-    n, d = sample.orderings.shape
     totals = group_weights(sample.weights, sample.groups)
-    at_once = max(1, MAX_CONTRIBUTIONS_AT_ONCE // (n * d * values.shape[2]))
     parts = []
-    for start in range(0, len(values), at_once):
-        along = np.moveaxis(values[start : start + at_once], 1, 2)[:, :, walks]  # (rows, k, n, d+1)
-        by_player = contributions_along(along, sample.orderings)
-        contributions = np.ascontiguousarray(np.moveaxis(by_player, (2, 3), (0, 2)))  # (n, rows, d, k)
+    for contributions in _contributions(values, walks, sample.orderings):
         weighted = sample.weights[:, None, None, None] * contributions
         found = grouped_moments(group_totals(weighted, sample.groups), totals)
         parts.append(found._replace(variances=np.maximum(found.variances, unseen_variances(contributions))))
     return joined(parts)
+
+
+def unseen_along(values: Floats, walks: NDArray[np.int64], orderings: Orderings) -> Floats:
+    """Return the least variance of mean contributions along walks, for what may not have been seen, (r, d, k)."""
+    return np.concatenate([unseen_variances(some) for some in _contributions(values, walks, orderings)])
+
+
+def _contributions(values: Floats, walks: NDArray[np.int64], orderings: Orderings) -> Iterator[Floats]:
+    """Yield the contributions of players along walks, (n, rows, d, k), in blocks of rows that fit into memory."""
+    n, d = orderings.shape
+    at_once = max(1, MAX_CONTRIBUTIONS_AT_ONCE // (n * d * values.shape[2]))
+    for start in range(0, len(values), at_once):
+        along = np.moveaxis(values[start : start + at_once], 1, 2)[:, :, walks]  # (rows, k, n, d+1)
+        by_player = contributions_along(along, orderings)
+        yield np.ascontiguousarray(np.moveaxis(by_player, (2, 3), (0, 2)))

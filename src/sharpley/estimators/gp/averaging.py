@@ -22,14 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.coalitions.moments import ROUNDING
+from sharpley.coalitions.moments import ROUNDING, n_distinct
 from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.triples import Triples
 from sharpley.estimators.pairs.regression import LeastSquares
 
 N_HALVES = 2
 FEW_VALUES = 0.9  # distinct odd values for each pair, below which a game counts as rough
-DIGITS = 9  # to which values must differ
 FEW_ERRORS = 0.15  # share of the pairs, below which errors are concentrated; a third for normal errors
 EVENTS_TO_LEARN_FROM = 2.0  # pairs that share the regression's error, for each factor of e in what can be explained
 MAX_DIFFERENCE = 3.0  # squared differences between sets that errors at held-out pairs can explain, in variances
@@ -76,13 +75,6 @@ def are_rough(odd: Floats, squared_errors: Floats) -> NDArray[np.bool_]:
 def has_few_values(values: Floats) -> NDArray[np.bool_]:
     """Return whether games with values (n, g) have few distinct ones, (g,)."""
     return np.asarray(n_distinct(values) < FEW_VALUES * len(values))
-
-
-def n_distinct(values: Floats) -> NDArray[np.int64]:
-    """Return the number of distinct values of games (n, g), up to rounding, (g,)."""
-    scale = np.abs(values).max(axis=0)
-    rounded = np.round(values / np.where(scale > 0, scale, 1.0), DIGITS)
-    return np.array([len(np.unique(column)) for column in rounded.T])
 
 
 def degrees_of_freedom(squared_errors: Floats, n_pairs: int, most: int) -> Floats:

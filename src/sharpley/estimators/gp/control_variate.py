@@ -30,7 +30,7 @@ from sharpley.estimators.gp.data import normalised
 from sharpley.estimators.gp.fitting import learn_from_pilots, posteriors
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs.base import pair_data
-from sharpley.estimators.walks import MakeSource, OrderingSource, add_walks, walk_moments
+from sharpley.estimators.walks import MakeSource, OrderingSource, add_walks, unseen_along, walk_moments
 
 MIN_STEPS = 4  # antithetic pairs of orderings, two in each fold
 
@@ -103,7 +103,8 @@ class CrossFittedEstimator(Estimator):
     def estimate(self, values: Floats, learnt: Any = None) -> Moments:
         """Average the contributions to the residuals of the other fold's fit.
 
-        The variance is estimated from the spread between groups.
+        The variance is estimated from the spread between groups. The residuals of a player who was never seen to change
+        anything vary as well, by chance, so what may not have been seen is estimated from the values themselves.
         """
         if self._source is None:
             raise ValueError("no orderings were drawn: call choose before estimate")
@@ -114,7 +115,9 @@ class CrossFittedEstimator(Estimator):
         of_other_fold = [np.isin(pairs.walk, np.flatnonzero(folds == fold)) for fold in (1, 0)]
         residuals = [values - _control(values, pairs, seen, self._settings) for seen in of_other_fold]
         offsets = values.shape[1] * folds[:, None]
-        return walk_moments(np.concatenate(residuals, axis=1), walks + offsets, sample)
+        found = walk_moments(np.concatenate(residuals, axis=1), walks + offsets, sample)
+        least = unseen_along(values, walks, orderings)
+        return found._replace(variances=np.maximum(found.variances, least))
 
 
 class WalkedPairs(NamedTuple):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.budget import Budget
-from sharpley.coalitions.moments import ROUNDING, Moments
+from sharpley.coalitions.moments import ROUNDING, Moments, n_distinct
 from sharpley.estimators.pairs.balance import balanced_weights
 from sharpley.estimators.pairs.base import PairedEstimator, by_game, evaluations_of
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
@@ -169,22 +169,25 @@ class PairRegression:
         overdetermined = self._one_minus_leverage > LEVERAGE_TOLERANCE
         one_minus_leverage = np.where(overdetermined, self._one_minus_leverage, 1.0)[:, None]
         squares = overdetermined[:, None] * residuals**2 / one_minus_leverage
-        variances = _times_each(self._squared_sensitivity, squares + _unseen_squares(weighted, squares))
+        unseen = _unseen_squares(weighted, squares, self._root_weights**2, odd)
+        variances = _times_each(self._squared_sensitivity, squares + unseen)
         values = 2.0 * (delta / self._d + _times_each(self._directions, coefficients))
         of_errors = self._squared_sensitivity * self._root_weights[:, 0] ** 2
         return LeastSquares(values, variances, self._degrees_of_freedom, squares / one_minus_leverage, of_errors)
 
 
-def _unseen_squares(weighted: Floats, squares: Floats) -> Floats:
-    """Return what is added to squared errors (n, g) because none, or few, were seen that exceed rounding, (g,).
+def _unseen_squares(weighted: Floats, squares: Floats, weights: Floats, odd: Floats) -> Floats:
+    """Return what is added to squared errors (n, g) because none, or few, were seen that exceed rounding, (n, g).
 
     A game that was linear at all n pairs may yet differ at others: with probability 1 / (n + 2) at the next one, by the
-    size of a typical value, with a weight of 1/n. What is added decreases with the square of the number of errors seen.
+    size of a typical value, with a weight of 1/n. A game with few distinct values, such as a vote, differs by a step
+    from one of them to the next. What is added decreases with the square of the number of errors seen.
     """
     n = len(weighted)
     typical = (weighted**2).mean(axis=0)
     seen = (squares > ROUNDING**2 * typical).sum(axis=0)
-    return np.asarray(typical / (n * (n + 2.0) * (seen + 1.0) ** 2))
+    steps = np.ptp(odd, axis=0) / np.maximum(n_distinct(odd) - 1, 1)
+    return np.asarray(np.maximum(typical / n, weights * steps**2) / ((n + 2.0) * (seen + 1.0) ** 2))
 
 
 def _weights_and_unseen(sizes: NDArray[np.int64], d: int, n_settled: int) -> tuple[Floats, Floats]:

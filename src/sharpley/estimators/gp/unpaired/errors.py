@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpley._support.typing import Floats
-from sharpley.estimators.gp.averaging import has_few_values, n_distinct, participation
+from sharpley.coalitions.moments import n_distinct
+from sharpley.estimators.gp.averaging import has_few_values, participation
 from sharpley.estimators.gp.settings import GPSettings
 from sharpley.estimators.gp.unpaired.kernel import WholeScales
 from sharpley.estimators.gp.unpaired.posterior import factorise
