@@ -98,7 +98,7 @@ def test_a_tolerance_is_met_without_a_change_only_after_enough_evaluations():
 
 @pytest.mark.parametrize("method", SAMPLED)
 def test_players_who_were_never_seen_to_matter_have_error_bars(method):
-    """Of 14 voters, the twelve small ones decide in few orderings, and a sample may contain none of them."""
+    """The twelve small voters are pivotal in so few orderings that a sample may miss all of these."""
     votes = np.array([30, 20] + [1] * 12)
     found = shapley_values(lambda some: (some @ votes >= 51) * 1.0, 14, method=method, max_evals=1000, rng=3)
     exact = shapley_values(lambda some: (some @ votes >= 51) * 1.0, 14, method="exact").values

@@ -144,3 +144,8 @@ def n_distinct(values: Floats) -> NDArray[np.int64]:
     scale = np.abs(values).max(axis=0)
     rounded = np.round(values / np.where(scale > 0, scale, 1.0), DIGITS)
     return np.array([len(np.unique(column)) for column in rounded.T])
+
+
+def mean_steps(values: Floats) -> Floats:
+    """Return the mean distance between neighbouring distinct values of games (n, g), (g,); 0 if all are equal."""
+    return np.asarray(np.ptp(values, axis=0) / np.maximum(n_distinct(values) - 1, 1))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.budget import Budget
-from sharpley.coalitions.moments import ROUNDING, Moments, n_distinct
+from sharpley.coalitions.moments import ROUNDING, Moments, mean_steps
 from sharpley.estimators.pairs.balance import balanced_weights
 from sharpley.estimators.pairs.base import PairedEstimator, by_game, evaluations_of
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
@@ -186,8 +186,7 @@ def _unseen_squares(weighted: Floats, squares: Floats, weights: Floats, odd: Flo
     n = len(weighted)
     typical = (weighted**2).mean(axis=0)
     seen = (squares > ROUNDING**2 * typical).sum(axis=0)
-    steps = np.ptp(odd, axis=0) / np.maximum(n_distinct(odd) - 1, 1)
-    return np.asarray(np.maximum(typical / n, weights * steps**2) / ((n + 2.0) * (seen + 1.0) ** 2))
+    return np.asarray(np.maximum(typical / n, weights * mean_steps(odd) ** 2) / ((n + 2.0) * (seen + 1.0) ** 2))
 
 
 def _weights_and_unseen(sizes: NDArray[np.int64], d: int, n_settled: int) -> tuple[Floats, Floats]:

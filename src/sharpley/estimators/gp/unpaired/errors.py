@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sharpley._support.typing import Floats
-from sharpley.coalitions.moments import n_distinct
+from sharpley.coalitions.moments import mean_steps
 from sharpley.estimators.gp.averaging import has_few_values, participation
 from sharpley.estimators.gp.settings import GPSettings
 from sharpley.estimators.gp.unpaired.kernel import WholeScales
@@ -83,8 +83,7 @@ def judged(values: Floats, posterior_variances: Floats, errors: Floats, settings
     """
     mine, n = settings.unpaired, len(values)
     few = has_few_values(values)
-    jumps = np.ptp(values, axis=0) / np.maximum(n_distinct(values) - 1, 1)
-    unseen = 4.0 * jumps**2 / (n * (n + 2.0))
+    unseen = 4.0 * mean_steps(values) ** 2 / (n * (n + 2.0))
     if len(errors) == 0:
         degrees = np.full(values.shape[1], mine.unforeseen_degrees)
         return Judged(np.maximum(mine.unforeseen_share * posterior_variances, unseen), degrees)
