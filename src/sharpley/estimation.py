@@ -7,7 +7,7 @@ from typing import Any
 from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.methods import Method
-from sharpley.engine.rows import estimate_rows
+from sharpley.engine.run import estimate_rows
 from sharpley.estimators.draws.surrogate import SurrogateChoice
 from sharpley.indices import Index
 from sharpley.result import ShapleyEstimate

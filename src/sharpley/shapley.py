@@ -9,13 +9,11 @@ import numpy as np
 
 from sharpley._support.checks import check_weights
 from sharpley._support.typing import RNG, ArrayLike
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.auto import Draws
-from sharpley.engine.evaluation import Evaluation
 from sharpley.engine.methods import Method
+from sharpley.engine.run import estimate_along
 from sharpley.estimation import estimate
-from sharpley.estimators.walks import add_walks, walk_moments
-from sharpley.games.base import Games, checked_endpoints
+from sharpley.games.base import Games
 from sharpley.games.callables import as_games
 from sharpley.permutations.orderings import as_orderings
 from sharpley.result import ShapleyEstimate
@@ -119,24 +117,8 @@ def from_orderings(
     """
     sample = _grouped(orderings, weights, groups)
     d = sample.orderings.shape[1]
-    games, store = as_games(game, d, batch_size=batch_size), CoalitionStore(d)
-    walks = add_walks(store, sample.orderings)
-    evaluation = Evaluation(games, np.arange(games.n_rows), store, checked_endpoints(games), n_jobs=n_jobs)
-    evaluation.catch_up()
-    moments = walk_moments(evaluation.values, walks, sample)
-    found = ShapleyEstimate(
-        moments.values,
-        np.sqrt(moments.variances),
-        evaluation.values[:, 0],
-        np.full(games.n_rows, len(store)),
-        "orderings",
-        np.ones(games.n_rows, dtype=bool),
-        moments.degrees_of_freedom,
-        None if games.player_names is None else list(games.player_names),
-        np.full(games.n_rows, (len(store) - 2) * games.draws_per_value + games.endpoint_draws),
-    )
-    found = found.without_output_axis() if found.values.shape[2] == 1 else found
-    return found.row(0) if games.n_rows == 1 else found
+    found = estimate_along(as_games(game, d, batch_size=batch_size), sample, n_jobs=n_jobs)
+    return found.row(0) if len(found.values) == 1 else found
 
 
 def _one_game(game: Any, d: int | None, *, names: Sequence[str] | None = None, batch_size: int | None = None) -> Games:

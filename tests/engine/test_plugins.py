@@ -7,7 +7,7 @@ from command_line import call
 import sharpley
 from sharpley import METHODS, Games, MethodRecord, Sampler
 from sharpley.coalitions.moments import exact_moments
-from sharpley.estimators import Estimator, walks
+from sharpley.estimators import CoalitionEstimator, walks
 from sharpley.games import UnanimitySum
 from sharpley.indices import INDICES, Index
 
@@ -23,19 +23,20 @@ class Shuffled(Sampler):
         return np.argsort(self._rng.random((n, self.d)), axis=1)
 
 
-class FirstAndLast(Estimator):
+class FirstAndLast(CoalitionEstimator):
     """The mean of a player's contributions as the first and as the last to enter: exact for pairwise interactions."""
 
     @property
     def least_budget(self):
         return 2 + 2 * self.d
 
-    def choose(self, store, budget, learnt=None):
-        before, alone = len(store), np.eye(self.d, dtype=bool)
-        self._alone, self._others = store.add(alone), store.add(~alone)
-        return len(store) > before
+    def _choose(self, budget):
+        before, alone = len(self.store), np.eye(self.d, dtype=bool)
+        self._alone, self._others = self.store.add(alone), self.store.add(~alone)
+        return len(self.store) > before
 
-    def estimate(self, values, learnt=None):
+    def estimate(self):
+        values = self.values
         first, last = values[:, self._alone] - values[:, :1], values[:, 1:2] - values[:, self._others]
         return exact_moments((first + last) / 2)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Floats
 
 DIGITS = 9  # to which values must differ to be distinct
+MAX_EXPONENT = 300  # values up to 2 to this power, or down to its inverse, are computed with as they are
 ROUNDING = 1e-12  # deviations below this multiple of the largest contribution are due to rounding
 
 
@@ -149,3 +150,13 @@ def n_distinct(values: Floats) -> NDArray[np.int64]:
 def mean_steps(values: Floats) -> Floats:
     """Return the mean distance between neighbouring distinct values of games (n, g), (g,); 0 if all are equal."""
     return np.asarray(np.ptp(values, axis=0) / np.maximum(n_distinct(values) - 1, 1))
+
+
+def units_of(values: Floats) -> Floats:
+    """Return the unit of each row and output, (r, 1, k), from values (r, m, k), or of each output, from (m, k).
+
+    It is 1, unless values are so large or so small that their squares are not finite, or 0; then a power of 2, so that
+    the digits do not change.
+    """
+    _, exponents = np.frexp(np.abs(values).max(axis=-2, keepdims=True))
+    return np.ldexp(1.0, np.where(np.abs(exponents) > MAX_EXPONENT, exponents, 0))

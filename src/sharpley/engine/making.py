@@ -10,11 +10,10 @@ import numpy as np
 from sharpley._support.checks import check_choice
 from sharpley._support.typing import RNG
 from sharpley.coalitions.budget import Budget
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.facts import NOT_A_METHOD, is_sampler, method_name, record_of
 from sharpley.engine.methods import METHODS, AnyMethod, MethodFactory
 from sharpley.estimators import walks
-from sharpley.estimators.base import Estimator
+from sharpley.estimators.base import CoalitionEstimator
 from sharpley.samplers import Sampler
 from sharpley.samplers.replicates import GroupedSource
 
@@ -38,12 +37,12 @@ def orderings_per_step(method: AnyMethod, d: int) -> int:
     return int(sampler.step) if is_sampler(factory) else make_sampler(method, d).step
 
 
-def make_estimator(method: AnyMethod, d: int, rng: RNG) -> Estimator:
+def make_estimator(method: AnyMethod, d: int, rng: RNG) -> CoalitionEstimator:
     """Start a run of a method on games of d players."""
     return _as_estimator(_factory(method), d, rng)
 
 
-def make_estimator_of_draw(method: AnyMethod, d: int, rng: RNG) -> Estimator:
+def make_estimator_of_draw(method: AnyMethod, d: int, rng: RNG) -> CoalitionEstimator:
     """Start the estimate of a single draw from coalitions of its own."""
     record = record_of(method)
     if record is None or record.own_coalitions is None:
@@ -72,15 +71,16 @@ def sample_for_budget(method: str, d: int, max_evals: int) -> None:
     """Sample the orderings of explanations with this budget, with and without a tolerance, so that they are kept."""
     for may_stop in (False, True):
         estimator = make_estimator(method, d, 0)
-        estimator.choose(CoalitionStore(d), Budget(max_evals, max_evals, may_stop))
+        estimator.values = np.zeros((1, 2, 1))
+        estimator.choose(Budget(max_evals, max_evals, may_stop))
 
 
-def _as_estimator(factory: MethodFactory, d: int, rng: RNG) -> Estimator:
+def _as_estimator(factory: MethodFactory, d: int, rng: RNG) -> CoalitionEstimator:
     made = factory(d, rng=np.random.default_rng(rng))
     if isinstance(made, Sampler):
         return walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
-    if not isinstance(made, Estimator):
-        raise TypeError(f"method must make a Sampler or an Estimator, but {method_name(factory)} made {made!r}")
+    if not isinstance(made, CoalitionEstimator):
+        raise TypeError(f"method must make a Sampler or a CoalitionEstimator, but {method_name(factory)} made {made!r}")
     return made
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from sharpley._support.typing import RNG
 from sharpley.estimators import exact, owen, stratified, walks
-from sharpley.estimators.base import Estimator
+from sharpley.estimators.base import CoalitionEstimator
 from sharpley.estimators.gp import control_variate
 from sharpley.estimators.gp import estimator as gp
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
@@ -52,7 +52,7 @@ MethodName: TypeAlias = Literal[
 class MethodFactory(Protocol):
     """What starts a run of a method: a class of samplers or estimators, or a ``functools.partial`` of one."""
 
-    def __call__(self, d: int, *, rng: Any = ...) -> Sampler | Estimator:
+    def __call__(self, d: int, *, rng: Any = ...) -> Sampler | CoalitionEstimator:
         """Return a sampler, or an estimator, for games of d players."""
 
 
@@ -65,7 +65,7 @@ AnyMethod: TypeAlias = str | MethodFactory
 FOLDED_REPLICATES = 6  # three in each fold
 
 
-def gp_unbiased(d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> Estimator:
+def gp_unbiased(d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> CoalitionEstimator:
     """Orthogonal orderings, with the Gaussian process as a cross-fitted control variate."""
     make_source = partial(GroupedSource, Orthogonal(d, rng=rng), replicates=FOLDED_REPLICATES)
     return control_variate.CrossFittedEstimator(d, make_source, settings=settings)

@@ -125,6 +125,18 @@ class Plan(NamedTuple):
     """What the values of ∅ and N take of the budget."""
     may_enumerate: bool = False
     """Whether to evaluate all coalitions if the tolerance is not met."""
+    draws: int = 1
+    """Single draws that one evaluation stands for."""
+    endpoint_draws: int = 2
+    """Single draws that the values of ∅ and N take if every coalition is evaluated for all draws."""
+
+    def n_evals(self, spent: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what was spent in the unit of ``max_evals``."""
+        return -(-spent // self.draws) if self.own_draws else spent
+
+    def n_predictions(self, spent: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what was spent as a number of single draws."""
+        return spent if self.own_draws else (spent - 2) * self.draws + self.endpoint_draws
 
 
 class _Budget(NamedTuple):
@@ -167,7 +179,7 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
     )
     check_estimates(method, settings.index)
     if d < 2:  # there is nothing to estimate
-        return Plan(method, False, 2, 2)
+        return Plan(method, False, 2, 2, draws=games.draws_per_value)
     if own_draws:
         return _own_plan(settings, games, d, method, budget.predictions)
     least = least_budget(method, d, settings.generator())
@@ -175,7 +187,7 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
     if evals < least:
         raise ValueError(_too_small(settings, games, d, method))
     may_enumerate = settings.may_stop and can_be_enumerated(d, evals)
-    return Plan(method, False, min(evals, 2**d), 2, may_enumerate)
+    return Plan(method, False, min(evals, 2**d), 2, may_enumerate, games.draws_per_value, games.endpoint_draws)
 
 
 def _check_endless(settings: Settings) -> None:
@@ -205,7 +217,7 @@ def _own_plan(settings: Settings, games: Games, d: int, method: AnyMethod, predi
         predictions = max(predictions, least)
     if predictions < least:
         raise ValueError(_too_small(settings, games, d, method))
-    return Plan(method, True, predictions, _endpoint_cost(games))
+    return Plan(method, True, predictions, _endpoint_cost(games), draws=draws_per_eval(games))
 
 
 def _least_predictions(settings: Settings, games: Games, d: int, method: AnyMethod) -> int:

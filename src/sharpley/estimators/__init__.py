@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sharpley.coalitions.budget import Budget
-from sharpley.estimators.base import Estimator
+from sharpley.estimators.base import CoalitionEstimator, Estimator
 from sharpley.estimators.exact import ExactEstimator
 from sharpley.estimators.gp.control_variate import CrossFittedEstimator
 from sharpley.estimators.gp.estimator import GaussianProcessEstimator
@@ -15,6 +15,7 @@ from sharpley.estimators.walks import PermutationEstimator
 
 __all__ = [
     "Budget",
+    "CoalitionEstimator",
     "CrossFittedEstimator",
     "Estimator",
     "ExactEstimator",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.typing import RNG, Floats
+from sharpley._support.typing import RNG
 from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, all_coalitions
 from sharpley.coalitions.moments import Moments, exact_moments
-from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators.base import Estimator
+from sharpley.estimators.base import CoalitionEstimator
 from sharpley.indices import SHAPLEY, Index
 
 
@@ -26,7 +25,7 @@ def least_budget(d: int) -> int:
 
 
 @final
-class ExactEstimator(Estimator):
+class ExactEstimator(CoalitionEstimator):
     """Enumerate all coalitions: exact, at the cost of 2^d evaluations, for at most 20 players.
 
     Parameters
@@ -57,13 +56,13 @@ class ExactEstimator(Estimator):
         """Number of all coalitions."""
         return self._least_budget
 
-    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+    def _choose(self, budget: Budget) -> bool:
         """Register all coalitions in the first call."""
         if self._positions is not None:
             return False
-        self._positions = store.add(all_coalitions(self.d))
+        self._positions = self.store.add(all_coalitions(self.d))
         return True
 
-    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
+    def estimate(self) -> Moments:
         """Compute the index by its definition, without error."""
-        return exact_moments(self._index.of_all_values(values[:, self._positions], self.d))
+        return exact_moments(self._index.of_all_values(self.values[:, self._positions], self.d))

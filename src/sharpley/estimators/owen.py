@@ -17,7 +17,7 @@ sum is divided equally among the players. This is linear in the sweep, so the es
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments, grouped_moments, joined, unseen_variances
-from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Estimator
+from sharpley.coalitions.store import EMPTY, FULL
+from sharpley.estimators.base import SAMPLED_PER_EVALUATION, CoalitionEstimator
 
 RULES = ("uniform", "trapezoid")
 MAX_INTERVALS = 16  # with more intervals, the spread of q within an interval no longer matters
@@ -39,7 +39,7 @@ def least_budget(d: int, copies: int) -> int:
     return min(2 + 2 * copies * (d + 1), 2**d)
 
 
-class MultilinearEstimator(Estimator):
+class MultilinearEstimator(CoalitionEstimator):
     """Base class of Owen sampling: averages over sweeps of the integration variable q.
 
     Parameters
@@ -105,7 +105,7 @@ class MultilinearEstimator(Estimator):
         affordable = (most - 2) // (MIN_SWEEPS * self._copies * (self.d + 1)) - (self._rule == "trapezoid")
         return int(np.clip(affordable, 1, MAX_INTERVALS))
 
-    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+    def _choose(self, budget: Budget) -> bool:
         """Add whole sweeps as long as the budget pays for them."""
         if self._intervals is None:
             self._intervals = self._affordable_intervals(budget.most)
@@ -114,7 +114,7 @@ class MultilinearEstimator(Estimator):
         while len(self._sweeps) < most:
             state = self._rng.bit_generator.state
             members = self._draw_sweep()
-            positions = store.add_within(_flips(members), budget.now)
+            positions = self.store.add_within(_flips(members), budget.now)
             if positions is None:
                 self._rng.bit_generator.state = state  # a larger budget draws the same sweep again
                 break
@@ -139,14 +139,14 @@ class MultilinearEstimator(Estimator):
             weights[[0, -1]] = 0.5
         return np.tile(weights / weights.sum() / self._copies, self._copies)
 
-    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
+    def estimate(self) -> Moments:
         """Average over sweeps; the variance is estimated from the spread between them."""
         signs = np.where(np.stack(self._members), 1.0, -1.0)[..., None]  # (sweeps, nodes, d, 1)
         positions = np.stack(self._sweeps)
         shares = np.full(len(positions), 1.0 / len(positions))
         node_weights = self._node_weights()
         moments = []
-        for row in values:
+        for row in self.values:
             found = row[positions]  # v(E), followed by the values of the d coalitions that differ from E in one player
             contributions = signs * (found[:, :, :1] - found[:, :, 1:])
             totals = np.einsum("n,sndk->sdk", node_weights, contributions) / len(positions)

@@ -14,7 +14,7 @@ equally among the players.
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,8 @@ from sharpley._support.checks import check_flag
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments
-from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Estimator
+from sharpley.coalitions.store import EMPTY, FULL
+from sharpley.estimators.base import SAMPLED_PER_EVALUATION, CoalitionEstimator
 
 FIRST_STAGE_SHARE = 0.5  # of the budget, spent evenly
 MEAN_DEVIATION_SHARE = 0.25  # of the mean predicted deviation, added to the deviation predicted for each stratum
@@ -37,7 +37,7 @@ def least_budget(d: int) -> int:
 
 
 @final
-class StratifiedEstimator(Estimator):
+class StratifiedEstimator(CoalitionEstimator):
     """Stratified sampling of the contributions of every player at every position, with two-stage allocation.
 
     Parameters
@@ -75,28 +75,30 @@ class StratifiedEstimator(Estimator):
         """Number of evaluations for two samples from each stratum that has a variance, and one from the others."""
         return least_budget(self.d)
 
-    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+    def _choose(self, budget: Budget) -> bool:
         """Sample evenly in the first stage, then in proportion to the standard deviations learnt so far."""
         before = len(self._strata)
         if not self._strata:
-            self._first_stage(store, budget.now)
+            self._first_stage(budget.now)
             return True
         counts = np.bincount(np.concatenate(self._strata), minlength=self.d**2)
-        target = self._allocation(learnt, counts, budget.now - len(store))
+        target = self._allocation(self._deviations, counts, budget.now - len(self.store))
         # In random order, so that no stratum is favoured when the budget runs out.
         waiting = self._rng.permutation(np.repeat(np.arange(self.d**2), np.maximum(0, target - counts)))
         while len(waiting):
-            now = max(1, (budget.now - len(store)) // 2)  # these fit in any case: a sample adds at most two coalitions
-            if not self._sample(store, waiting[:now], budget.now):
+            now = max(
+                1, (budget.now - len(self.store)) // 2
+            )  # these fit in any case: a sample adds at most two coalitions
+            if not self._sample(waiting[:now], budget.now):
                 break
             waiting = waiting[now:]
         return len(self._strata) > before
 
-    def learn(self, values: Floats) -> Floats:
+    def _learn(self) -> None:
         """Predict the standard deviations of the strata of the single row, (d²,)."""
-        return self._predicted_deviations(values[0])
+        self._deviations = self._predicted_deviations(self.values[0])
 
-    def _first_stage(self, store: CoalitionStore, budget: int) -> None:
+    def _first_stage(self, budget: int) -> None:
         """Sample twice from each stratum that has a variance, then evenly up to half the budget."""
         every = np.arange(self.d**2)
         position = every % self.d
@@ -104,20 +106,20 @@ class StratifiedEstimator(Estimator):
             every[(position == 0) | (position == self.d - 1)],
             every[(position > 0) & (position < self.d - 1)],
         )
-        self._sample(store, fixed, None)
+        self._sample(fixed, None)
         for sweep in range(max(2, SAMPLED_PER_EVALUATION * budget // max(1, len(random)))):
             limit = None if sweep < 2 else int(FIRST_STAGE_SHARE * budget)
-            if len(random) == 0 or not self._sample(store, random, limit):
+            if len(random) == 0 or not self._sample(random, limit):
                 break
 
-    def _sample(self, store: CoalitionStore, strata: NDArray[np.int64], limit: int | None) -> bool:
+    def _sample(self, strata: NDArray[np.int64], limit: int | None) -> bool:
         """Sample one coalition for each stratum, and register it without and with the player."""
         players, sizes = strata // self.d, strata % self.d
         without = self._random_coalitions(players, sizes)
         joined = without.copy()
         joined[np.arange(len(strata)), players] = True
         both = np.concatenate([without, joined])
-        positions = store.add(both) if limit is None else store.add_within(both, limit)
+        positions = self.store.add(both) if limit is None else self.store.add_within(both, limit)
         if positions is None:
             return False
         self._strata.append(strata)
@@ -186,8 +188,9 @@ class StratifiedEstimator(Estimator):
         shrunk = (own * variances + PRIOR_DEGREES_OF_FREEDOM * position) / (own + PRIOR_DEGREES_OF_FREEDOM)
         return np.asarray(np.where(own > 0, shrunk, 0.0))
 
-    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
+    def estimate(self) -> Moments:
         """Average the means of the strata of each player over positions."""
+        values = self.values
         counts, mean, variance = self._moments(values)
         variance = self._shrunk(variance, counts)
         shape = (len(values), self.d, self.d, values.shape[2])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import comb
-from typing import Any, Protocol, TypeAlias, final
+from typing import Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from sharpley.coalitions.moments import (
     unseen_variances,
 )
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import SAMPLED_PER_EVALUATION, Estimator
+from sharpley.estimators.base import SAMPLED_PER_EVALUATION, CoalitionEstimator
 
 STEPS_PER_REQUEST = 32  # steps requested from the source at a time
 MAX_COUNTED_COALITIONS = 10**12  # of one size: among more than this many, random walks practically never coincide
@@ -75,7 +75,7 @@ def _cost(steps: int, d: int, step: int) -> int:
 
 
 @final
-class PermutationEstimator(Estimator):
+class PermutationEstimator(CoalitionEstimator):
     """Average marginal contributions along the orderings of a source.
 
     Steps are taken from the source in order until the next one would exceed the budget. Whether it would depends only
@@ -100,11 +100,9 @@ class PermutationEstimator(Estimator):
     >>> from sharpley.samplers import Antithetic
     >>> from sharpley.samplers.replicates import GroupedSource
     >>> estimator = PermutationEstimator(3, step=2, make_source=partial(GroupedSource, Antithetic(3, rng=0)))
-    >>> store = CoalitionStore(3)
-    >>> estimator.choose(store, Budget(8, 8, may_stop=False))
-    True
-    >>> values = store.since(0) @ np.array([1.0, 2.0, 4.0])
-    >>> estimator.estimate(values[None, :, None]).values[0, :, 0]
+    >>> request = estimator.choose(Budget(8, 8, may_stop=False))
+    >>> estimator.values = (estimator.store.since(0) @ np.array([1.0, 2.0, 4.0]))[None, :, None]
+    >>> estimator.estimate().values[0, :, 0]
     array([1., 2., 4.])
     """
 
@@ -126,7 +124,7 @@ class PermutationEstimator(Estimator):
         """Return the number of evaluations for ten steps."""
         return _cost(10, self.d, self._step)
 
-    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+    def _choose(self, budget: Budget) -> bool:
         """Add steps as long as the budget pays for them."""
         if self._source is None:
             self._source = self._make_source(None if budget.may_stop else orderings_within(budget.most, self.d))
@@ -134,7 +132,7 @@ class PermutationEstimator(Estimator):
         most = max(2, SAMPLED_PER_EVALUATION * budget.now // (self._step * (self.d - 1)))
         while len(self._streams) < most:
             orderings, stream = self._next_step(self._source)
-            positions = store.add_within(coalitions_between(orderings), budget.now)
+            positions = self.store.add_within(coalitions_between(orderings), budget.now)
             if positions is None:
                 self._pending.append((orderings, stream))
                 break
@@ -149,13 +147,48 @@ class PermutationEstimator(Estimator):
             self._pending = list(zip(steps, streams.tolist(), strict=True))[::-1]
         return self._pending.pop()
 
-    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
+    def estimate(self) -> Moments:
         """Average the contributions; the variance is estimated from the spread between groups."""
         if self._source is None:
             raise ValueError("no orderings were drawn: call choose before estimate")
         orderings = np.concatenate(self._orderings)
         streams = np.repeat(self._streams, self._step)
-        return walk_moments(values, np.concatenate(self._walks), self._source.label(orderings, streams))
+        return walk_moments(self.values, np.concatenate(self._walks), self._source.label(orderings, streams))
+
+
+@final
+class GivenOrderings(CoalitionEstimator):
+    """Average marginal contributions along orderings that are given.
+
+    Parameters
+    ----------
+    d : int
+        Number of players.
+    sample : OrderingGroups
+        The orderings, with their weights and groups.
+    """
+
+    def __init__(self, d: int, sample: OrderingGroups) -> None:
+        super().__init__(d)
+        self._sample = sample
+        self._walks: NDArray[np.int64] | None = None
+
+    @property
+    def least_budget(self) -> int:
+        """Number of evaluations if no coalition repeats."""
+        return _cost(len(self._sample.orderings), self.d, 1)
+
+    def _choose(self, budget: Budget) -> bool:
+        """Register all coalitions along the orderings, in the first call."""
+        if self._walks is not None:
+            return False
+        self._walks = add_walks(self.store, self._sample.orderings)
+        return True
+
+    def estimate(self) -> Moments:
+        """Average the contributions; the variance is estimated from the spread between groups."""
+        assert self._walks is not None, "choose comes first"
+        return walk_moments(self.values, self._walks, self._sample)
 
 
 def orderings_within(budget: int, d: int) -> int:

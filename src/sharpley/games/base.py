@@ -83,6 +83,8 @@ class Games(ABC):
         Maximum number of single draws that are evaluated in one call; it bounds memory.
     draws_are_known : bool, default False
         Whether ``draw_facts`` returns what is known of all draws.
+    may_be_noisy : bool, default False
+        Whether the same coalition may have another value when it is evaluated again, which a run then tries once.
 
     Notes
     -----
@@ -118,6 +120,7 @@ class Games(ABC):
     player_names: Sequence[str] | None = None
     draws_per_call: int = 4096
     draws_are_known: bool = False
+    may_be_noisy: bool = False
 
     @abstractmethod
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:

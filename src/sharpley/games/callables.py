@@ -53,6 +53,8 @@ class CallableGame(Games):
     array([4.])
     """
 
+    may_be_noisy = True  # nothing is known of how a function comes to its values
+
     def __init__(
         self, game: Game, d: int, *, names: Sequence[str] | None = None, batch_size: int | None = None
     ) -> None:

@@ -7,15 +7,18 @@ which come from differences between these, include the noise.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.checks import check_count, check_flag
-from sharpley._support.typing import ArrayLike, Coalitions
+from sharpley._support.checks import check_count, check_flag, stacklevel_outside
+from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.base import ENDLESS, Games, checked_names
+
+NOISE = 1e-4  # values that differ by less than this times their spread, or size, count as equal
 
 
 class NoisyGameWarning(RuntimeWarning):
@@ -90,3 +93,20 @@ class NoisyGame(Games):
         if values.shape[:1] != (len(coalitions),):
             raise ValueError(f"function must return one value for each of {len(coalitions)} coalitions, got {values}")
         return values
+
+
+def warn_if_different(known: Floats, position: int, again: Floats, coalition: Coalitions) -> None:
+    """Warn if a coalition that was evaluated again has another value (k,) than that of its position in (m, k)."""
+    value, spread = known[position], np.ptp(known, axis=0)
+    differs = np.flatnonzero(np.abs(again - value) > NOISE * np.where(spread > 0, spread, np.abs(value)))
+    if len(differs) == 0:
+        return
+    output = differs[0]
+    warnings.warn(
+        f"the game is noisy: for the same coalition, of {int(coalition.sum())} of {len(coalition)} players, it "
+        f"returned {value[output]:.6g} and then {again[output]:.6g}. Standard errors of one value for each coalition may be too "
+        "small, and are 0 if all coalitions were evaluated; sharpley.estimate(sharpley.games.NoisyGame(function, d)) "
+        "has standard errors that include the noise",
+        NoisyGameWarning,
+        stacklevel=stacklevel_outside(),
+    )

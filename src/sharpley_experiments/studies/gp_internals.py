@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.budget import whole_budget
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GPSettings
 from sharpley.estimators.gp import active, fitting
 from sharpley.estimators.gp.data import normalised
@@ -59,16 +58,17 @@ class GaussianProcessRun:
     """
 
     def __init__(self, d: int, seed: int) -> None:
-        self._estimator, self._store = ProcessOnPairs(d, settings=AT_ONCE, rng=seed), CoalitionStore(d)
+        self._estimator = ProcessOnPairs(d, settings=AT_ONCE, rng=seed)
+        self._estimator.values = np.zeros((1, 2, 1))
 
     def choose(self, budget: int) -> None:
         """Choose the coalitions that a budget pays for."""
-        self._estimator.choose(self._store, whole_budget(budget))
+        self._estimator.choose(whole_budget(budget))
 
     @property
     def coalitions(self) -> Coalitions:
         """The coalitions chosen, (m, d); the first two are the empty and the full coalition."""
-        return self._store.since(0)
+        return self._estimator.store.since(0)
 
     def estimate(self, values: Floats) -> Floats:
         """Return the Shapley values (r, d) of the games that have these values (r, m)."""
@@ -78,7 +78,9 @@ class GaussianProcessRun:
         """Return the Shapley values and the half-widths of their 95% intervals, (r, d) each."""
         from scipy.special import stdtrit
 
-        values_by_row, variances, degrees_of_freedom = self._estimator.estimate(values[:, :, None])
+        self._estimator.values = values[:, :, None]
+        self._estimator._learn()
+        values_by_row, variances, degrees_of_freedom = self._estimator.estimate()
         half_widths = stdtrit(degrees_of_freedom, 0.975) * np.sqrt(variances)
         return values_by_row[:, :, 0], half_widths[:, :, 0]
 

@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
+from sharpley.coalitions.request import Asked, Request
 from sharpley.coalitions.store import CoalitionStore
 
 NOT_PLAYING = -1
 
 
 class Pairings(NamedTuple):
-    """Rows with draws in which the same number t of players differ."""
+    """Rows with draws, each with the players that differ."""
 
     rows: NDArray[np.int64]
     """Position of the row of each pairing, (g,)."""
@@ -33,6 +34,10 @@ class Pairings(NamedTuple):
     """Its draw, (g,)."""
     places: NDArray[np.int64]
     """The place that each player takes among the t players of the chosen coalitions, or NOT_PLAYING, (g, d)."""
+
+    def some(self, which: NDArray[np.bool_]) -> Pairings:
+        """Return some of the pairings."""
+        return Pairings(*(part[which] for part in self))
 
 
 def places_of(differing: Coalitions, draws: NDArray[np.int64], orders: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -55,7 +60,7 @@ def places_of(differing: Coalitions, draws: NDArray[np.int64], orders: NDArray[n
     return found
 
 
-class AskedCoalitions:
+class AskedCoalitions(Request):
     """The same coalitions of t players for several pairings, as single draws that have to be evaluated.
 
     Parameters
@@ -66,6 +71,8 @@ class AskedCoalitions:
         The coalitions.
     """
 
+    is_for_all_draws = False
+
     def __init__(self, pairings: Pairings, coalitions: Coalitions) -> None:
         self._pairings, self._m = pairings, len(coalitions)
         absent = np.zeros((self._m, 1), dtype=bool)
@@ -75,9 +82,8 @@ class AskedCoalitions:
         """Return the number of evaluations."""
         return len(self._pairings.rows) * self._m
 
-    def ask(self, part: slice) -> tuple[NDArray[np.int64], Coalitions, NDArray[np.int64]]:
+    def ask(self, numbers: NDArray[np.int64]) -> Asked:
         """Return positions of rows (p,), coalitions (p, d) and draws (p,) of some of the evaluations."""
-        numbers = np.arange(*part.indices(len(self)))
         which, coalition = numbers // self._m, numbers % self._m
         members = self._padded[coalition[:, None], self._pairings.places[which]]
         return self._pairings.rows[which], members, self._pairings.draws[which]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats, Orderings
+from sharpley.coalitions.request import Asked, Request
 
 
 class Steps(NamedTuple):
@@ -29,8 +30,9 @@ class Steps(NamedTuple):
         return Steps(self.orderings[which], self.draws[which])
 
 
+@final
 @dataclass(frozen=True)
-class Walks:
+class Walks(Request):
     """The walks of all rows along all steps, as the coalitions that have to be evaluated.
 
     Walks are numbered by row, step and ordering within the step; all rows have the same steps.
@@ -48,6 +50,7 @@ class Walks:
     steps: Steps
     differing: Coalitions
     ends_known: bool
+    is_for_all_draws = False
 
     @cached_property
     def _ranks(self) -> NDArray[np.int32]:
@@ -92,9 +95,9 @@ class Walks:
         r, n, _ = self.differing.shape
         return np.bincount(self._asked[0] // (n * self.steps.orderings.shape[1]), minlength=r)
 
-    def ask(self, part: slice) -> tuple[NDArray[np.int64], Coalitions, NDArray[np.int64]]:
+    def ask(self, numbers: NDArray[np.int64]) -> Asked:
         """Return positions of rows (p,), coalitions (p, d) and draws (p,) of some of the evaluations."""
-        walk, place = self._asked[0][part], self._asked[1][part]
+        walk, place = self._asked[0][numbers], self._asked[1][numbers]
         _, n, _ = self.differing.shape
         s = self.steps.orderings.shape[1]
         members = self._ranks[walk % (n * s)] <= place[:, None].astype(np.int32)

@@ -16,7 +16,7 @@ shared coalitions, the folds would no longer be independent.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Floats, Orderings
 from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments
-from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import Estimator
+from sharpley.coalitions.store import EMPTY, FULL
+from sharpley.estimators.base import CoalitionEstimator
 from sharpley.estimators.gp.data import normalised
 from sharpley.estimators.gp.fitting import learn_from_pilots, posteriors
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
@@ -41,7 +41,7 @@ def least_budget(d: int) -> int:
 
 
 @final
-class CrossFittedEstimator(Estimator):
+class CrossFittedEstimator(CoalitionEstimator):
     """Average contributions along antithetic pairs of orderings, with a Gaussian process as control variate.
 
     The process is cross-fitted: the orderings are divided into two folds, and on each fold the control variate is the
@@ -85,7 +85,7 @@ class CrossFittedEstimator(Estimator):
         """Number of steps that the budget pays for if no coalition repeats."""
         return max(MIN_STEPS, (budget - 2) // (2 * (self.d - 1)))
 
-    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+    def _choose(self, budget: Budget) -> bool:
         """Add as many antithetic pairs of orderings as the budget pays for if no coalition repeats."""
         if self._source is None:
             self._source = self._make_source(None if budget.may_stop else 2 * self._steps_within(budget.most))
@@ -96,11 +96,11 @@ class CrossFittedEstimator(Estimator):
         orderings = steps.reshape(-1, self.d)
         self._orderings.append(orderings)
         self._streams.append(np.repeat(streams, 2))
-        self._walks.append(add_walks(store, orderings))
+        self._walks.append(add_walks(self.store, orderings))
         self._n_steps += wanted
         return True
 
-    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
+    def estimate(self) -> Moments:
         """Average the contributions to the residuals of the other fold's fit.
 
         The variance is estimated from the spread between groups. The residuals of a player who was never seen to change
@@ -108,7 +108,7 @@ class CrossFittedEstimator(Estimator):
         """
         if self._source is None:
             raise ValueError("no orderings were drawn: call choose before estimate")
-        orderings, walks = np.concatenate(self._orderings), np.concatenate(self._walks)
+        orderings, walks, values = np.concatenate(self._orderings), np.concatenate(self._walks), self.values
         sample = self._source.label(orderings, np.concatenate(self._streams))
         folds = sample.groups % 2
         pairs = walked_pairs(orderings, walks)

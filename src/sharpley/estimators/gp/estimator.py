@@ -8,13 +8,12 @@ algebra. The rule depends on the numbers of players and evaluations alone.
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import final
 
-from sharpley._support.typing import RNG, Floats
+from sharpley._support.typing import RNG
 from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments
-from sharpley.coalitions.store import CoalitionStore
-from sharpley.estimators.base import Estimator
+from sharpley.estimators.base import CoalitionEstimator
 from sharpley.estimators.gp import of_pairs, unpaired
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 
@@ -36,7 +35,7 @@ def is_unpaired(d: int, budget: int, settings: GPSettings = DEFAULT_SETTINGS) ->
 
 
 @final
-class GaussianProcessEstimator(Estimator):
+class GaussianProcessEstimator(CoalitionEstimator):
     """Bayesian quadrature over coalitions: accurate from few evaluations, at the cost of some linear algebra.
 
     Parameters
@@ -62,7 +61,7 @@ class GaussianProcessEstimator(Estimator):
     def __init__(self, d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> None:
         super().__init__(d, rng=rng)
         self._settings = settings
-        self._form: Estimator | None = None
+        self._form: CoalitionEstimator | None = None
 
     @property
     def least_budget(self) -> int:
@@ -73,28 +72,30 @@ class GaussianProcessEstimator(Estimator):
         """Return the budget from which on the error bar of the form that ``most`` calls for is reliable enough."""
         return self._for(most).first_checkpoint(most)
 
-    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+    def _choose(self, budget: Budget) -> bool:
         """Choose coalitions in the form that the budget of the whole run calls for."""
-        return self._for(budget.most).choose(store, budget, learnt)
+        return self._for(budget.most)._choose(budget)
 
-    def learn(self, values: Floats) -> Any:
+    def _learn(self) -> None:
         """Learn the hyperparameters that the games of all rows share."""
-        return self._chosen.learn(values)
+        self._chosen._learn()
 
-    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
+    def estimate(self) -> Moments:
         """Compute the posterior mean and variance of the Shapley values of all games."""
-        return self._chosen.estimate(values, learnt)
+        return self._chosen.estimate()
 
-    def _for(self, most: int) -> Estimator:
+    def _for(self, most: int) -> CoalitionEstimator:
         """Return the form for a run with this budget; a run does not change its form."""
         if self._form is None:
             is_small = is_unpaired(self.d, most, self._settings)
             form = unpaired.UnpairedProcess if is_small else of_pairs.ProcessOnPairs
             self._form = form(self.d, settings=self._settings, rng=self._rng)
+            self._form.store = self.store
         return self._form
 
     @property
-    def _chosen(self) -> Estimator:
+    def _chosen(self) -> CoalitionEstimator:
         if self._form is None:
             raise RuntimeError("choose coalitions first")  # a defect of the caller
+        self._form.values = self.values
         return self._form

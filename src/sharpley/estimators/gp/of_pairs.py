@@ -9,7 +9,7 @@ are chosen actively, given the hyperparameters learnt so far.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,26 +79,27 @@ class ProcessOnPairs(PairedEstimator):
     def __init__(self, d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> None:
         super().__init__(d, rng=rng)
         self._settings = settings
+        self._learnt: Learnt | None = None
         self._n_requested = 0  # pairs of the mixture, whether used or skipped
 
     @property
     def _fewest_pairs(self) -> int:
         return fewest_pairs(self.d)
 
-    def _wanted_now(self, wanted: int, budget: Budget, learnt: Learnt | None) -> int:
+    def _wanted_now(self, wanted: int, budget: Budget) -> int:
         """Return how many pairs to choose before learning: half of them if they tell where the others should be.
 
         In a run with a tolerance, something is learnt at every checkpoint anyway.
         """
-        is_first = learnt is None and not budget.may_stop
+        is_first = self._learnt is None and not budget.may_stop
         return self._settings.first_stage(wanted, self.d) if is_first else wanted
 
-    def _choose(self, wanted: int, budget: Budget, learnt: Learnt | None) -> Coalitions:
-        """Choose from the mixture or, if ``learnt`` is given, where the games call for it.
+    def _next_pairs(self, wanted: int, budget: Budget) -> Coalitions:
+        """Choose from the mixture or, once something is learnt, where the games call for it.
 
         The process is conditioned on the first ``most_pairs`` pairs; those after these are chosen in a further call.
         """
-        most = self._settings.most_pairs
+        most, learnt = self._settings.most_pairs, self._learnt
         is_conditioned = self._n_pairs < most
         missing = (min(wanted, most) if is_conditioned else wanted) - self._n_pairs
         if learnt is None or not is_conditioned:
@@ -150,15 +151,22 @@ class ProcessOnPairs(PairedEstimator):
                 raise RuntimeError(f"all pairs of {self.d} players have been chosen, but {missing} more were requested")
         return np.concatenate(parts) if parts else np.empty((0, self.d), dtype=bool)
 
-    def learn(self, values: Floats) -> Learnt:
+    def _learn(self) -> None:
         """Learn the hyperparameters that the games of all rows share."""
-        unit, magnitudes = normalised(self._data(values))
+        unit, magnitudes = normalised(self._data())
         pilot = learn_from_pilots(unit.pairs(slice(self._settings.most_pairs)), self._settings)
-        return Learnt(unit, magnitudes, pilot)
+        self._learnt = Learnt(unit, magnitudes, pilot)
 
-    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
+    @property
+    def _known(self) -> Learnt:
+        if self._learnt is None:
+            self._learn()
+        assert self._learnt is not None
+        return self._learnt
+
+    def estimate(self) -> Moments:
         """Compute the posterior mean and variance of the Shapley values of all games."""
-        known = self.learn(values) if learnt is None else learnt
+        known, values = self._known, self.values
         found = estimate_games(known.unit, known.pilot, self._settings)
         phi = by_game(found.values * known.magnitudes, values)
         variances = by_game(found.variances * known.magnitudes**2, values)

@@ -8,15 +8,15 @@ it is δ = (v(N) − v(∅)) / 2, which is always known.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.budget import Budget
-from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import Estimator
+from sharpley.coalitions.store import EMPTY, FULL
+from sharpley.estimators.base import CoalitionEstimator
 from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class
 
 
@@ -51,7 +51,7 @@ class PairData(NamedTuple):
         return PairData(self.signs, self.odd[:, which], self.even[:, which], self.delta[which])
 
 
-class PairedEstimator(Estimator):
+class PairedEstimator(CoalitionEstimator):
     """Base class of estimators from pairs.
 
     Subclasses define how pairs are distributed over classes, and how their values are used.
@@ -70,10 +70,10 @@ class PairedEstimator(Estimator):
         """Smallest number of pairs that gives an estimate with an error bar."""
 
     @abstractmethod
-    def _choose(self, wanted: int, budget: Budget, learnt: Any) -> Coalitions:
+    def _next_pairs(self, wanted: int, budget: Budget) -> Coalitions:
         """Choose at least one of the pairs that are missing from a total of ``wanted``, and return them in order."""
 
-    def _wanted_now(self, wanted: int, budget: Budget, learnt: Any) -> int:
+    def _wanted_now(self, wanted: int, budget: Budget) -> int:
         """Return how many of the pairs that the budget pays for are chosen before anything more is learnt."""
         return wanted
 
@@ -86,23 +86,23 @@ class PairedEstimator(Estimator):
         """Return the number of evaluations for 1.5 times the smallest number of pairs."""
         return min(2 + 3 * self._fewest_pairs, 2**self.d)
 
-    def choose(self, store: CoalitionStore, budget: Budget, learnt: Any = None) -> bool:
+    def _choose(self, budget: Budget) -> bool:
         """Choose pairs that the budget pays for."""
         wanted = min((budget.now - 2) // 2, int(pairs_per_class(self.d).sum()))
         if wanted <= self._n_pairs:
             return False
-        wanted = self._wanted_now(wanted, budget, learnt)
+        wanted = self._wanted_now(wanted, budget)
         while self._n_pairs < wanted:
-            fresh = self._choose(wanted, budget, learnt)
+            fresh = self._next_pairs(wanted, budget)
             self._members.append(fresh)
-            self._positions.append(np.stack([store.add(fresh), store.add(~fresh)], axis=1))
+            self._positions.append(np.stack([self.store.add(fresh), self.store.add(~fresh)], axis=1))
             self._n_pairs += len(fresh)
         return True
 
-    def _data(self, values: Floats) -> PairData:
+    def _data(self) -> PairData:
         """Return the data of all games with values (r, m, k) at the chosen pairs: r·k columns."""
         signs = np.where(np.concatenate(self._members), 1.0, -1.0)
-        return pair_data(values, signs, np.concatenate(self._positions))
+        return pair_data(self.values, signs, np.concatenate(self._positions))
 
 
 def evaluations_of(n_pairs: int, d: int) -> int:

@@ -12,7 +12,7 @@ was not drawn (finite population correction): a class all of whose pairs were dr
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,14 +62,14 @@ class RegressionEstimator(PairedEstimator):
     def _fewest_pairs(self) -> int:
         return fewest_pairs(self.d)
 
-    def _choose(self, wanted: int, budget: Budget, learnt: Any) -> Coalitions:
+    def _next_pairs(self, wanted: int, budget: Budget) -> Coalitions:
         return self._chooser.extend(quotas(self.d, wanted))
 
-    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
+    def estimate(self) -> Moments:
         """Fit the regression to all games."""
-        data = self._data(values)
+        data = self._data()
         fit = PairRegression(data.signs, is_balanced=self._is_balanced).fit(data.odd, data.delta)
-        phi, variances = by_game(fit.values, values), by_game(fit.variances, values)
+        phi, variances = by_game(fit.values, self.values), by_game(fit.variances, self.values)
         return Moments(phi, variances, np.full_like(phi, fit.degrees_of_freedom))
 
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import stacklevel_outside
 from sharpley._support.typing import Floats
+from sharpley.games.noisy import NOISE
 
 Predict: TypeAlias = Callable[[NDArray[np.int64]], Floats]
 """Returns the predictions for background rows, given by their numbers: (n,) -> (n, k)."""
 
 REPEATED_ROWS = 4  # background rows that are predicted twice, to notice models that are random
-ROUNDING = 1e-4  # predictions that differ by less than this times their spread, or size, are considered equal
 
 
 class RandomModelWarning(RuntimeWarning):
@@ -67,7 +67,7 @@ def _differ(predictions: Floats, rows: NDArray[np.int64], again: Floats) -> NDAr
     if predictions.shape[1] != again.shape[1]:
         return np.ones(again.shape, dtype=bool)
     first = predictions[rows]
-    return np.asarray(np.abs(first - again) > ROUNDING * np.maximum(np.ptp(predictions), np.abs(first)))
+    return np.asarray(np.abs(first - again) > NOISE * np.maximum(np.ptp(predictions), np.abs(first)))
 
 
 def _warn_if_random(predictions: Floats, rows: NDArray[np.int64], again: Floats, name: str) -> None:

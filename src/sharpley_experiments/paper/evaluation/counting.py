@@ -13,9 +13,10 @@ from sharpley import Games
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.evaluation import Evaluation
+from sharpley.engine.evaluation import evaluate
 from sharpley.engine.making import make_estimator
 from sharpley.engine.methods import AnyMethod
+from sharpley.estimators.base import Block
 
 
 class EveryTime(CoalitionStore):
@@ -57,8 +58,10 @@ def estimate_every_time(games: Games, method: AnyMethod, budget: int, seed: np.r
         estimator = make_estimator(method, games.d, np.random.default_rng(seed))
         size = 1 if estimator.choices_depend_on == "row" else len(waiting)
         rows, waiting = waiting[:size], waiting[size:]
-        evaluation = Evaluation(games, rows, EveryTime(games.d), ends[rows])
-        (found,) = estimator.run(evaluation, [whole_budget(budget)])
-        assert found is not None, "EveryTime is never complete, and the first budget is followed by an estimate"
-        parts.append((found.values * evaluation.units)[:, :, 0])
+        estimator.store = EveryTime(games.d)
+        every = np.ones((len(rows), games.d), dtype=bool)
+        estimator.start(Block(games, rows, ends[rows], every, None, np.zeros(4, np.uint32)))
+        while (request := estimator.choose(whole_budget(budget))) is not None:
+            estimator.learn(evaluate(games, rows, request))
+        parts.append((estimator.estimate().values * estimator.units)[:, :, 0])
     return np.concatenate(parts)

@@ -7,16 +7,16 @@ their coalitions, which are chosen by hyperparameters that pilot games share.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.typing import RNG, Coalitions, Floats
+from sharpley._support.typing import RNG, Coalitions
 from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments
-from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
-from sharpley.estimators.base import Estimator
+from sharpley.coalitions.store import EMPTY, FULL
+from sharpley.estimators.base import CoalitionEstimator
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.gp.unpaired.choosing import candidates, first_coalitions, most_informative
 from sharpley.estimators.gp.unpaired.errors import Stage
@@ -45,7 +45,7 @@ def stage_size(n_known: int, d: int, settings: GPSettings = DEFAULT_SETTINGS) ->
 
 
 @final
-class UnpairedProcess(Estimator):
+class UnpairedProcess(CoalitionEstimator):
     """Bayesian quadrature over coalitions that are evaluated without their complements.
 
     Parameters
@@ -66,6 +66,7 @@ class UnpairedProcess(Estimator):
         self._members = np.array([[False] * self.d, [True] * self.d])
         self._positions: NDArray[np.int64] = np.array([EMPTY, FULL])
         self._stages: list[Stage] = []
+        self._learnt: Learnt | None = None
 
     @property
     def least_budget(self) -> int:
@@ -76,17 +77,19 @@ class UnpairedProcess(Estimator):
         """Return two evaluations for each player, of which the second half was foreseen."""
         return min(2 * self.d + 2, 2**self.d)
 
-    def choose(self, store: CoalitionStore, budget: Budget, learnt: Learnt | None = None) -> bool:
+    def _choose(self, budget: Budget) -> bool:
         """Choose the first coalitions or, given what was learnt from them, the next ones."""
         missing = min(budget.now, 2**self.d) - len(self._members)
         if missing <= 0:
             return False
-        if learnt is None:
+        if self._learnt is None:
             fresh = first_coalitions(self.d, self._rng)[:missing]
         else:
-            fresh = self._informative(min(missing, stage_size(len(self._members), self.d, self._settings)), learnt)
+            fresh = self._informative(
+                min(missing, stage_size(len(self._members), self.d, self._settings)), self._learnt
+            )
         self._members = np.concatenate([self._members, fresh])
-        self._positions = np.concatenate([self._positions, store.add(fresh)])
+        self._positions = np.concatenate([self._positions, self.store.add(fresh)])
         return len(fresh) > 0
 
     def _informative(self, count: int, learnt: Learnt) -> Coalitions:
@@ -97,15 +100,22 @@ class UnpairedProcess(Estimator):
         self._stages.append(Stage(len(known), len(known) + len(fresh), learnt.scales))
         return fresh
 
-    def learn(self, values: Floats) -> Learnt:
+    def _learn(self) -> None:
         """Learn the hyperparameters that the pilot games share, starting from those found in the stage before."""
-        data = self._data(values)
+        data = self._data()
         start = self._stages[-1].scales if self._stages else None
-        return Learnt(data, learn_pilots(data, self._settings, start))
+        self._learnt = Learnt(data, learn_pilots(data, self._settings, start))
 
-    def estimate(self, values: Floats, learnt: Any = None) -> Moments:
+    @property
+    def _known(self) -> Learnt:
+        if self._learnt is None:
+            self._learn()
+        assert self._learnt is not None
+        return self._learnt
+
+    def estimate(self) -> Moments:
         """Compute the posterior mean of the Shapley values of all games, and their variances."""
-        known = self.learn(values) if learnt is None else learnt
+        known, values = self._known, self.values
         found = estimate_whole(known.data, known.scales, self._stages, self._settings)
         magnitudes = known.data.magnitudes
         degrees_of_freedom = np.broadcast_to(found.degrees_of_freedom, found.values.shape)
@@ -115,6 +125,6 @@ class UnpairedProcess(Estimator):
             by_game(degrees_of_freedom, values),
         )
 
-    def _data(self, values: Floats) -> WholeData:
-        columns = np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
+    def _data(self) -> WholeData:
+        columns = np.moveaxis(self.values, 1, 0).reshape(self.values.shape[1], -1)
         return normalised(np.where(self._members, 1.0, -1.0), columns[self._positions])

@@ -1,0 +1,293 @@
+"""The one loop of every estimate: budgets, blocks of rows, and looks at what was found.
+
+Rows are explained together: they share their coalitions or their draws, so that model calls can be large. The result
+for a row nevertheless depends on that row alone, except with methods that learn from several rows
+(``MethodRecord.learns_from_rows``). Players that cannot matter in a row, since their feature equals that of all
+background rows, are left out of its game, unless every ordering has a draw of its own; so rows are first grouped by the
+players that can matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.threads import one_thread
+from sharpley._support.typing import Coalitions, Floats
+from sharpley.coalitions.budget import Budget, whole_budget
+from sharpley.coalitions.moments import Moments, exact_moments
+from sharpley.coalitions.request import AllDraws, Request
+from sharpley.engine.blind import with_blind_errors
+from sharpley.engine.evaluation import evaluate
+from sharpley.engine.facts import can_own_coalitions, learns_from_rows, method_name
+from sharpley.engine.making import make_estimator, make_estimator_of_draw, make_source, orderings_per_step
+from sharpley.engine.progress import Progress, progress_bar
+from sharpley.engine.results import Results
+from sharpley.engine.settings import Plan, Settings, make_plan, make_settings
+from sharpley.engine.stopping import meets
+from sharpley.engine.timing import Stopwatch
+from sharpley.estimators.base import Block, CoalitionEstimator, Estimator
+from sharpley.estimators.draws.coalitions import OwnCoalitions
+from sharpley.estimators.draws.orderings import OwnOrderings
+from sharpley.estimators.walks import GivenOrderings, OrderingGroups
+from sharpley.games.base import Games, checked_endpoints, checked_varying
+from sharpley.games.callables import as_games
+from sharpley.games.noisy import warn_if_different
+from sharpley.indices import SHAPLEY
+from sharpley.result import ShapleyEstimate
+
+CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one look at the estimates to the next
+
+
+def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
+    """Estimate the index of every row of games, with the arguments of ``make_settings``.
+
+    Arrays have shape (rows, components), or (rows, components, k).
+    """
+    settings = make_settings(**arguments)
+    games = as_games(games)
+    everyone = np.ones((games.n_rows, games.d), dtype=bool)
+    varying = checked_varying(games) if settings.index.ignores_null_players else everyone
+    # Before the model is called, since too small a budget is an error.
+    plans = _plans(varying, games, settings)
+    ends = checked_endpoints(games)
+    results = Results(games, settings.index, ends)
+    stopwatch = Stopwatch()
+    total = sum(plans[d].budget - plans[d].endpoint_cost for d in varying.sum(axis=1).tolist())
+    with progress_bar(settings.progress, total, is_limit=settings.may_stop) as bar:
+        for rows, players, plan in _groups(varying, plans):
+            run = _Run(games, ends, varying, players, plan, settings, results, bar, stopwatch)
+            run.all_rows(rows)
+    results.warn_unconverged(settings.tol)
+    names = _method_names(plans)
+    stopwatch.report(names[0])
+    return results.estimate(" and ".join(names))
+
+
+def estimate_along(games: Games, sample: OrderingGroups, *, n_jobs: int | None) -> ShapleyEstimate:
+    """Estimate the Shapley values of every row from contributions along given orderings."""
+    ends, rows = checked_endpoints(games), np.arange(games.n_rows)
+    estimator = GivenOrderings(games.d, sample)
+    estimator.start(Block(games, rows, ends, np.ones((len(rows), games.d), dtype=bool), None, np.zeros(4, np.uint32)))
+    request = estimator.choose(whole_budget(2**62))
+    if request is not None:
+        estimator.learn(evaluate(games, rows, request, n_jobs=n_jobs))
+    results = Results(games, SHAPLEY, ends)
+    results.write(rows, np.arange(games.d), estimator.estimate(), estimator.units)
+    n_evals = estimator.spent
+    results.write_costs(rows, n_evals, (n_evals - 2) * games.draws_per_value + games.endpoint_draws)
+    return results.estimate("orderings")
+
+
+def _plans(varying: Coalitions, games: Games, settings: Settings) -> dict[int, Plan]:
+    """Return the plan for each number of players that can matter."""
+    n_patterns = int(_pattern_numbers(varying).max()) + 1
+    every = sorted(set(varying.sum(axis=1).tolist()))
+    return {d: make_plan(settings, games, d, len(varying), n_patterns) for d in every}
+
+
+def _method_names(plans: dict[int, Plan]) -> list[str]:
+    """Return the names of the methods in use, starting with that for the most players."""
+    ordered = [plans[d] for d in sorted(plans, reverse=True)]
+    return list(dict.fromkeys(method_name(plan.method) for plan in ordered))
+
+
+class _Rows(NamedTuple):
+    """Rows that have the same plan."""
+
+    rows: NDArray[np.int64]
+    players: NDArray[np.int64]
+    """The players of their games; the others are absent from all coalitions."""
+    plan: Plan
+
+
+def _groups(varying: Coalitions, plans: dict[int, Plan]) -> Iterator[_Rows]:
+    """Yield groups of rows: with own draws, by how many players can matter; otherwise, by which players."""
+    n_players = varying.sum(axis=1)
+    owning = np.isin(n_players, [d for d, plan in plans.items() if plan.own_draws])
+    for d in np.unique(n_players[owning]).tolist():
+        yield _Rows(np.flatnonzero(n_players == d), np.arange(varying.shape[1]), plans[d])
+    rows = np.flatnonzero(~owning)
+    which = _pattern_numbers(varying[rows])
+    for number in range(int(which.max(initial=-1)) + 1):
+        mine = rows[which == number]
+        players = np.flatnonzero(varying[mine[0]])
+        yield _Rows(mine, players, plans[len(players)])
+
+
+def _pattern_numbers(varying: Coalitions) -> NDArray[np.int64]:
+    """Number the distinct rows of a bool array, and return the number of each, (r,); fast for millions of columns."""
+    packed = np.packbits(varying, axis=1)
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)
+    return np.unique(keys, return_inverse=True)[1].reshape(-1)
+
+
+@dataclass
+class _Run:
+    """The run of a method on rows that have the same plan, in blocks that fit into memory."""
+
+    games: Games
+    ends: Floats
+    varying: Coalitions
+    players: NDArray[np.int64]
+    plan: Plan
+    settings: Settings
+    results: Results
+    progress: Progress
+    stopwatch: Stopwatch
+
+    def all_rows(self, rows: NDArray[np.int64]) -> None:
+        """Estimate the index of rows, one block after the other."""
+        d = len(self.players)
+        if d < 2:  # there are no other coalitions
+            exact = exact_moments(self.settings.index.of_all_values(self.ends[rows, : 2**d], d))
+            self.results.write(rows, self.players, exact)
+            return
+        facts = self.games.draw_facts() if self.plan.own_draws else None
+        block = Block(self.games, rows, self.ends[rows], self.varying[rows], facts, self.settings.seed)
+        alone = learns_from_rows(self.plan.method) and self.settings.independent_rows
+        while len(block.rows):
+            # The same seed for every block, so that a row's coalitions do not depend on the rows explained with it.
+            estimator = _estimator(self.plan, d, self.settings)
+            count = 1 if alone else estimator.rows_at_once(block, self.plan.budget)
+            self.one_block(estimator, block.some(slice(count)))
+            block = block.some(slice(count, None))
+
+    def one_block(self, estimator: Estimator, block: Block) -> None:
+        """Run an estimator, and write rows into the results as soon as they meet the tolerance."""
+        estimator.start(block)
+        rows = block.rows
+        before: Moments | None = None
+        for n_looks, budget in enumerate(self.checkpoints(estimator), start=1):
+            grew = self.spend(estimator, rows, budget) or n_looks == 1
+            if isinstance(estimator, CoalitionEstimator) and estimator.is_complete:
+                moments = self.enumerated(estimator, rows)
+            elif grew:  # otherwise the last estimate, of the rows that remain, still holds
+                with one_thread():
+                    moments = estimator.estimate()
+            if n_looks == 1 and self.games.may_be_noisy and not self.settings.has_budget:
+                self.warn_if_noisy(estimator, rows)
+            met = self.met(moments, before, n_looks, estimator.spent)
+            is_last = budget.now == budget.most
+            if is_last and not met.all() and self.plan.may_enumerate:
+                moments, met = self.enumerated(estimator, rows), np.ones_like(met)
+            done = met | is_last
+            self.write(estimator, rows, moments, met, done)
+            if done.all():
+                return
+            # A look at the same sample again is no second look.
+            before = moments.rows(~done) if grew or before is None else before.rows(~done)
+            rows, moments = rows[~done], moments.rows(~done)
+            estimator.keep(~done)
+
+    def spend(self, estimator: Estimator, rows: NDArray[np.int64], budget: Budget) -> bool:
+        """Evaluate all that an estimator asks for within a budget; return whether it asked for anything."""
+        grew = False
+        while not (isinstance(estimator, CoalitionEstimator) and estimator.is_complete):
+            with one_thread():
+                request = estimator.choose(budget)
+            if request is None:
+                break
+            values, grew = self.evaluate(rows, request), True
+            with one_thread():
+                estimator.learn(values)
+        return grew
+
+    def evaluate(self, rows: NDArray[np.int64], request: Request) -> Floats:
+        """Return the values of a request, (evaluations, k)."""
+        whole = _with_all_players(request, self.players, self.games.d)
+        with self.stopwatch.model_calls():
+            return evaluate(self.games, rows, whole, n_jobs=self.settings.n_jobs, advance=self.progress.advance)
+
+    def enumerated(self, estimator: Estimator, rows: NDArray[np.int64]) -> Moments:
+        """Evaluate the coalitions that are missing, and return exact values."""
+        assert isinstance(estimator, CoalitionEstimator), "own draws are never enumerated"
+        positions, request = estimator.all_coalitions()
+        if len(request):
+            estimator.learn(self.evaluate(rows, request))
+        return exact_moments(self.settings.index.of_all_values(estimator.values[:, positions], estimator.d))
+
+    def met(
+        self, moments: Moments, before: Moments | None, n_looks: int, spent: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return whether each row meets the tolerance, given the look before; all do if there is none."""
+        if self.settings.tol is None:
+            return np.ones(len(moments.values), dtype=bool)
+        everything = moments.values.shape[1] == self.results.n_components
+        n_evals = self.plan.n_evals(spent)
+        return meets(moments, before, self.settings.tol, n_looks=n_looks, n_evals=n_evals, all_components=everything)
+
+    def checkpoints(self, estimator: Estimator) -> list[Budget]:
+        """Return the budgets after which the tolerance is checked; the last is the whole budget."""
+        most = self.plan.budget
+        if not self.settings.may_stop:
+            return [whole_budget(most)]
+        checks, budget = [], estimator.first_checkpoint(most)
+        while budget < most:
+            checks.append(budget)
+            budget = int(CHECKPOINT_GROWTH * budget) + 1
+        if not checks and estimator.least_budget <= 2 * most // 3:  # one look is not enough to stop
+            checks = [2 * most // 3]
+        return [Budget(now, most, may_stop=True) for now in [*checks, most]]
+
+    def write(
+        self,
+        estimator: Estimator,
+        rows: NDArray[np.int64],
+        moments: Moments,
+        met: NDArray[np.bool_],
+        done: NDArray[np.bool_],
+    ) -> None:
+        """Write the rows that are done."""
+        spent = estimator.spent[done]
+        n_evals = self.plan.n_evals(spent)
+        found = with_blind_errors(moments.rows(done), estimator.seen[done], n_evals)
+        components = self.settings.index.positions(self.players, self.games.d)
+        self.results.write(rows[done], components, found, estimator.units[done], converged=met[done])
+        self.results.write_costs(rows[done], n_evals, self.plan.n_predictions(spent))
+        self.progress.advance(int((self.plan.budget - spent).sum()))
+
+    def warn_if_noisy(self, estimator: Estimator, rows: NDArray[np.int64]) -> None:
+        """Evaluate a coalition of about half of the players once more, and warn if its value has changed.
+
+        The values of ∅ and N are often not random when all others are, as where absent features are drawn at random.
+        """
+        assert isinstance(estimator, CoalitionEstimator), "a function of coalitions has a single draw"
+        coalitions = estimator.store.since(0)
+        position = int(np.abs(coalitions.sum(axis=1) - estimator.d / 2.0).argmin())
+        known = (estimator.values * estimator.units)[0]
+        again = self.evaluate(rows[:1], AllDraws(coalitions[position : position + 1], 1))[0]
+        warn_if_different(known, position, again, coalitions[position])
+
+
+def _estimator(plan: Plan, d: int, settings: Settings) -> Estimator:
+    """Start a run: coalitions for all draws, coalitions with draws of their own, or a draw for every ordering."""
+    rng = settings.generator()
+    if not plan.own_draws:
+        return make_estimator(plan.method, d, rng)
+    if can_own_coalitions(plan.method):
+        make = partial(make_estimator_of_draw, plan.method)
+        return OwnCoalitions(d, make, endpoint_cost=plan.endpoint_cost, rng=rng)
+    return OwnOrderings(
+        d,
+        partial(make_source, plan.method, d),
+        orderings_per_step=orderings_per_step(plan.method, d),
+        use_controls=not settings.unbiased,
+        surrogate=settings.surrogate,
+        endpoint_cost=plan.endpoint_cost,
+        rng=rng,
+    )
+
+
+def _with_all_players(request: Request, players: NDArray[np.int64], d: int) -> Request:
+    """Return a request for coalitions of some players as one for coalitions of all d players."""
+    if len(players) == d or not isinstance(request, AllDraws):
+        return request
+    whole = np.zeros((len(request.coalitions), d), dtype=bool)
+    whole[:, players] = request.coalitions
+    return AllDraws(whole, request.n_rows)

@@ -1,0 +1,375 @@
+"""Every mechanism of the estimators that can be switched off, and how: by a setting, or by replacing a function.
+
+A mechanism is named after what it does. ``off`` returns what has to be replaced: settings of "gp", options of
+``sharpley.estimate``, and functions of modules. ``code`` names the functions, classes and modules that exist for the
+mechanism alone, whose lines would go with it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+GP, OWN, ANY = "gp", "own draws", "any"
+ROOT = "sharpley."
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Something that can be switched off.
+
+    Attributes
+    ----------
+    name : str
+        What it does.
+    method : {"gp", "own draws", "any"}
+        The runs that it takes part in.
+    settings : mapping
+        Settings of "gp" with which it is off; those of the process without pairs have names that start with
+        "unpaired.".
+    replaced : mapping
+        Replacements of functions and constants, by "module:name", with which it is off.
+    options : mapping
+        Options of ``sharpley.estimate`` with which it is off (or, for what is off by default, on).
+    code : tuple of str
+        "module:name" of what exists for it alone, or "module".
+    """
+
+    name: str
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    replaced: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    code: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> int:
+        """Number of lines of its code."""
+        return sum(_lines(where) for where in self.code)
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """Switch the mechanism off, as far as that is done by replacing functions."""
+        before = {where: _get(where) for where in self.replaced}
+        for where, value in self.replaced.items():
+            _set(where, value)
+        try:
+            yield
+        finally:
+            for where, value in before.items():
+                _set(where, value)
+
+
+def _owner(where: str) -> tuple[Any, str]:
+    module, _, path = where.partition(":")
+    owner: Any = importlib.import_module(ROOT + module)
+    *parents, name = path.split(".")
+    for parent in parents:
+        owner = getattr(owner, parent)
+    return owner, name
+
+
+def _get(where: str) -> Any:
+    owner, name = _owner(where)
+    return getattr(owner, name)
+
+
+def _set(where: str, value: Any) -> None:
+    owner, name = _owner(where)
+    setattr(owner, name, value)
+
+
+def _lines(where: str) -> int:
+    target = _get(where) if ":" in where else importlib.import_module(ROOT + where)
+    if isinstance(target, ModuleType):
+        return len(inspect.getsource(target).splitlines())
+    return len(inspect.getsource(inspect.unwrap(getattr(target, "fget", None) or target)).splitlines())
+
+
+def _no_squares(*arguments: Any) -> Any:
+    return np.zeros_like(arguments[1])
+
+
+def _ones(sizes: Any, d: int) -> Any:
+    return np.ones(len(sizes))
+
+
+def _random_choice(seen: Any, pool: Any, scales: Any, count: int, constant: float) -> Any:
+    return pool[np.random.default_rng(len(seen)).permutation(len(pool))[:count]]
+
+
+def _without_complements(function: Callable[..., Any]) -> Callable[..., Any]:
+    from sharpley.coalitions.store import coalition_keys, unseen
+
+    def candidates(d: int, known: Any, rng: Any, count: int) -> Any:
+        pool = function(d, known, rng, count)
+        return pool[unseen(pool, set(coalition_keys(~known)))]
+
+    return candidates
+
+
+def mechanisms() -> tuple[Mechanism, ...]:
+    """Return all mechanisms."""
+    from sharpley.coalitions.moments import Moments
+    from sharpley.estimators.draws import controls, survey
+    from sharpley.estimators.gp.kernel import FixedParts
+    from sharpley.estimators.gp.unpaired import choosing
+    from sharpley.estimators.gp.unpaired.kernel import Parts
+
+    fixed_parts, whole_parts = _get("estimators.gp.kernel:fixed_parts"), _get("estimators.gp.unpaired.kernel:parts")
+
+    def without_sizes(z: Any, t: Any) -> FixedParts:
+        found = fixed_parts(z, t)
+        return found._replace(sizes=np.zeros_like(found.sizes))
+
+    def without_linear_by_size(z: Any, t: Any) -> FixedParts:
+        found = fixed_parts(z, t)
+        return found._replace(linear_by_size=np.zeros_like(found.linear_by_size))
+
+    def whole_without_sizes(z: Any, t: Any) -> Parts:
+        found = whole_parts(z, t)
+        return found._replace(sizes=np.zeros_like(found.sizes))
+
+    def at_all_modules(name: str, value: Any, *modules: str) -> dict[str, Any]:
+        return {f"estimators.gp.{module}:{name}": value for module in modules}
+
+    def keep(moments: Moments, *_: Any) -> Moments:
+        return moments
+
+    learn_scales = _get("estimators.gp.fitting:learn_scales")
+
+    def without_even(sample: Any, *arguments: Any, **options: Any) -> Any:
+        return learn_scales(sample._replace(even=None), *arguments, **options)
+
+    def only_scores(*arguments: Any) -> Any:
+        features, means = survey.own_features(*arguments)
+        count = 1 + arguments[0].scores.shape[1]
+        return features[:, :count], means[:count]
+
+    def no_bins(*arguments: Any) -> None:
+        return None
+
+    def in_order(self: Any, d: int, rng: np.random.Generator) -> Any:
+        return rng.permutation(self.n_draws)
+
+    def plain_visits(self: Any, count: int) -> int:
+        return 0
+
+    def no_products(*arguments: Any) -> Any:
+        features, means = survey.own_features(*arguments)
+        n_scores = arguments[0].scores.shape[1]
+        extra = features.shape[1] - 1 - n_scores
+        kept = features.shape[1] - extra // 2 if n_scores and extra else features.shape[1]
+        return features[:, :kept], means[:kept]
+
+    def no_shared(self: controls.Controls, row_columns: Any, player: int) -> Any:
+        return np.full(len(row_columns), controls.NO_BIN)
+
+    infinite = float("inf")
+    return (
+        Mechanism("everything on", ANY),
+        Mechanism("triples", GP, settings={"fitted_pairs_per_player": infinite}, code=("estimators.gp.triples",)),
+        Mechanism(
+            "allocation of the second half (Neyman)",
+            GP,
+            settings={"hard_error_share": infinite, "hard_error_share_of_few": infinite},
+            code=("estimators.gp.allocation",),
+        ),
+        Mechanism(
+            "averaging over halves",
+            GP,
+            settings={"halved_pairs": 0},
+            code=("estimators.gp.averaging:average", "estimators.gp.averaging:_trust"),
+        ),
+        Mechanism(
+            "average with the regression",
+            GP,
+            replaced={"estimators.gp.posterior:with_regression": lambda values, variances, linear: (values, variances)},
+            code=("estimators.gp.averaging:with_regression",),
+        ),
+        Mechanism(
+            "hyperparameters of single games (refits and bank)",
+            GP,
+            settings={"refitted_pairs": 0},
+            code=("estimators.gp.bank",),
+        ),
+        Mechanism("search from the bank", GP, settings={"own_set_error": 0.0}, code=("estimators.gp.bank:_own_error",)),
+        Mechanism("even part when learning", GP, replaced={"estimators.gp.fitting:learn_scales": without_even}),
+        Mechanism("prior by the regression's values", GP, settings={"least_importance": 1.0}),
+        Mechanism(
+            "size effects",
+            GP,
+            replaced=at_all_modules("fixed_parts", without_sizes, "kernel", "learning", "posterior"),
+        ),
+        Mechanism(
+            "linear effects that vary with size",
+            GP,
+            replaced=at_all_modules("fixed_parts", without_linear_by_size, "kernel", "learning", "posterior")
+            | {"estimators.gp.kernel:_kappa": lambda u, w: np.zeros(np.broadcast(u, w).shape)},
+            code=("estimators.gp.kernel:shapley_of_linear_by_size", "estimators.gp.kernel:_from_sums_over_sizes"),
+        ),
+        Mechanism("class-weighted noise", GP, replaced={"estimators.gp.data:class_weights": _ones}),
+        Mechanism("mixture of sizes", GP, settings={"middle_share": 0.0, "middle_share_of_many": 0.0}),
+        Mechanism("singletons first", GP, settings={"singleton_pairs_per_player": infinite}),
+        Mechanism(
+            "single coalitions up to 10 d",
+            GP,
+            settings={"unpaired_evals_per_player": 0.0},
+            code=("estimators.gp.unpaired.estimator", "estimators.gp.unpaired.fitting"),
+        ),
+        Mechanism(
+            "(single coalitions at all budgets)",
+            GP,
+            settings={"unpaired_evals_per_player": infinite, "most_unpaired": infinite},
+        ),
+        Mechanism(
+            "(single coalitions at all budgets, chosen at random)",
+            GP,
+            settings={"unpaired_evals_per_player": infinite, "most_unpaired": infinite},
+            replaced={"estimators.gp.unpaired.estimator:most_informative": _random_choice},
+        ),
+        Mechanism(
+            "single coalitions: chosen by information",
+            GP,
+            replaced={"estimators.gp.unpaired.estimator:most_informative": _random_choice},
+            code=("estimators.gp.unpaired.choosing:Uncertainty",),
+        ),
+        Mechanism(
+            "single coalitions: complements among the candidates",
+            GP,
+            replaced={"estimators.gp.unpaired.estimator:candidates": _without_complements(choosing.candidates)},
+        ),
+        Mechanism(
+            "single coalitions: size effects",
+            GP,
+            replaced={
+                f"estimators.gp.unpaired.{module}:parts": whole_without_sizes for module in ("kernel", "learning")
+            },
+        ),
+        Mechanism(
+            "correction beyond most_pairs",
+            GP,
+            settings={"correction_pairs_per_player": 10**9},
+            code=("estimators.gp.fitting:_corrected", "estimators.pairs.regression:_weights_and_unseen"),
+        ),
+        Mechanism("error bars: errors at held-out pairs", GP, settings={"held_out_share": 0.0}),
+        Mechanism("error bars: the smaller variance", GP, settings={"smaller_share": 0.0}),
+        Mechanism(
+            "error bars: misfit at held-out pairs",
+            GP,
+            replaced={"estimators.gp.posterior:_misfit_held_out": lambda alpha, _: np.full(alpha.shape[1], np.inf)},
+            code=("estimators.gp.posterior:_misfit_held_out",),
+        ),
+        Mechanism(
+            "error bars: foreseen errors of single coalitions",
+            GP,
+            settings={"unpaired.foreseen_share": 0.0, "unpaired.foreseen_share_of_few": 0.0},
+            code=("estimators.gp.unpaired.errors:foreseen_errors",),
+        ),
+        Mechanism(
+            "unseen: least share of the regression's variance",
+            GP,
+            replaced={"estimators.gp.posterior:least_share": lambda errors: np.zeros(errors.shape[1])},
+            code=("estimators.gp.averaging:least_share",),
+        ),
+        Mechanism(
+            "unseen: degrees of freedom by participation",
+            GP,
+            replaced={
+                "estimators.gp.posterior:degrees_of_freedom": lambda errors, n, most: np.full(
+                    errors.shape[1], float(most)
+                )
+            },
+            code=("estimators.gp.averaging:degrees_of_freedom", "estimators.gp.averaging:participation"),
+        ),
+        Mechanism(
+            "unseen: a step of single coalitions",
+            GP,
+            replaced={"estimators.gp.unpaired.errors:mean_steps": lambda values: np.zeros(values.shape[1])},
+            code=("coalitions.moments:mean_steps",),
+        ),
+        Mechanism(
+            "unseen: squares of the regression",
+            ANY,
+            replaced={"estimators.pairs.regression:_unseen_squares": _no_squares},
+            code=("estimators.pairs.regression:_unseen_squares",),
+        ),
+        Mechanism(
+            "unseen: runs without any change",
+            ANY,
+            replaced={"engine.rows:with_blind_errors": keep, "engine.results:with_blind_errors": keep},
+            code=("engine.blind",),
+        ),
+        Mechanism(
+            "unseen: players that few draws tell of",
+            OWN,
+            replaced={"estimators.draws.population:_unseen": _no_squares},
+            code=("estimators.draws.population:_unseen",),
+        ),
+        Mechanism(
+            "balanced weights of own coalitions",
+            OWN,
+            replaced={"estimators.pairs.regression:balanced_weights": lambda weights, *_: weights},
+            code=("estimators.pairs.balance",),
+        ),
+        Mechanism(
+            "survey regression",
+            OWN,
+            options={"unbiased": True},
+            code=("estimators.draws.survey", "estimators.draws.controls"),
+        ),
+        Mechanism(
+            "survey regression: second stage",
+            OWN,
+            replaced={"estimators.draws.survey:common_features": lambda *_: None},
+            code=("estimators.draws.survey:common_features", "estimators.draws.survey:RidgeRegression"),
+        ),
+        Mechanism(
+            "survey regression: bins of the player's column",
+            OWN,
+            replaced={"estimators.draws.survey:own_features": only_scores},
+        ),
+        Mechanism(
+            "survey regression: products of bins and f(b)",
+            OWN,
+            replaced={"estimators.draws.survey:own_features": no_products},
+        ),
+        Mechanism(
+            "survey regression: value shared with the row",
+            OWN,
+            replaced={"estimators.draws.controls:Controls.shared_bins": no_shared},
+            code=("estimators.draws.controls:Controls.shared_bins",),
+        ),
+        Mechanism("visits sorted by f(b)", OWN, replaced={"estimators.draws.population:Population.order": in_order}),
+        Mechanism(
+            "second visits",
+            OWN,
+            replaced={"estimators.draws.visits:Visits._to_revisit": plain_visits},
+            code=("estimators.draws.visits:Visits._to_revisit", "estimators.draws.visits:Visits._revisit"),
+        ),
+        Mechanism(
+            "values add up",
+            OWN,
+            replaced={"estimators.draws.population:_adding_up": keep},
+            code=("estimators.draws.population:_adding_up",),
+        ),
+        Mechanism(
+            "(surrogate)",
+            OWN,
+            options={"surrogate": "auto"},
+            code=("estimators.draws.surrogate", "estimators.draws.assisted", "estimators.draws.coding"),
+        ),
+        Mechanism(
+            "unseen: players that contributed the same in all orderings",
+            "antithetic",
+            replaced={"estimators.walks:unseen_variances": lambda contributions: np.zeros(contributions.shape[1:])},
+            code=("coalitions.moments:unseen_variances",),
+        ),
+    )
