@@ -12,8 +12,7 @@ from sharpley._support.checks import check_flag
 from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, hint, with_hints
 from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
-from sharpley.engine.facts import check_method, method_name
-from sharpley.engine.methods import Method
+from sharpley.engine.methods import Method, as_method
 from sharpley.estimation import estimate
 from sharpley.estimators.draws.surrogate import SurrogateChoice
 from sharpley.forecast import PILOT_ROWS, Forecast, forecast, pilot_positions
@@ -109,7 +108,7 @@ class Explainer:
         self.model = model
         self.model_method = ModelFunction(model, output, output_names).name
         self.background = as_background(background, rng=rng)
-        check_method(method)
+        as_method(method)  # an error now, if there is no such method
         self.method = method
         self.draws = draws
         check_link(link, number_of_rows(self.background.rows))
@@ -350,4 +349,4 @@ class Explainer:
 
     def __repr__(self) -> str:
         output = "" if self.output is None else f", output={self.output!r}"
-        return f"Explainer({self.model_method}, method={method_name(self.method)!r}{output})"
+        return f"Explainer({self.model_method}, method={as_method(self.method).name!r}{output})"

@@ -11,8 +11,7 @@ import numpy as np
 
 from sharpley._support.typing import RNG, ArrayLike
 from sharpley.engine.auto import Draws
-from sharpley.engine.facts import check_method, method_name
-from sharpley.engine.methods import Method
+from sharpley.engine.methods import Method, as_method
 from sharpley.estimation import estimate
 from sharpley.games.marginal.outputs import Output
 from sharpley.games.tiles.baselines import Baseline
@@ -103,7 +102,7 @@ class ImageExplainer:
         batch_size: int | None = None,
         precision: str = "auto",
     ) -> None:
-        check_method(method)
+        as_method(method)  # an error now, if there is no such method
         self.model = model
         self.method, self.draws, self.rng, self.unbiased = method, draws, rng, unbiased
         self._options: dict[str, Any] = {
@@ -209,7 +208,7 @@ class ImageExplainer:
 
     def __repr__(self) -> str:
         players = f"tile={self._options['tile']}" if self._options["segments"] is None else "segments"
-        return f"ImageExplainer({type(self.model).__name__}, {players}, method={method_name(self.method)!r})"
+        return f"ImageExplainer({type(self.model).__name__}, {players}, method={as_method(self.method).name!r})"
 
 
 def _label(games: TileGame, position: int) -> str:

@@ -24,8 +24,6 @@ from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.request import AllDraws, Request
 from sharpley.engine.blind import with_blind_errors
 from sharpley.engine.evaluation import evaluate
-from sharpley.engine.facts import can_own_coalitions, learns_from_rows, method_name
-from sharpley.engine.making import make_estimator, make_estimator_of_draw, make_source, orderings_per_step
 from sharpley.engine.progress import Progress, progress_bar
 from sharpley.engine.results import Results
 from sharpley.engine.settings import Plan, Settings, make_plan, make_settings
@@ -94,7 +92,7 @@ def _plans(varying: Coalitions, games: Games, settings: Settings) -> dict[int, P
 def _method_names(plans: dict[int, Plan]) -> list[str]:
     """Return the names of the methods in use, starting with that for the most players."""
     ordered = [plans[d] for d in sorted(plans, reverse=True)]
-    return list(dict.fromkeys(method_name(plan.method) for plan in ordered))
+    return list(dict.fromkeys(plan.method.name for plan in ordered))
 
 
 class _Rows(NamedTuple):
@@ -150,7 +148,7 @@ class _Run:
             return
         facts = self.games.draw_facts() if self.plan.own_draws else None
         block = Block(self.games, rows, self.ends[rows], self.varying[rows], facts, self.settings.seed)
-        alone = learns_from_rows(self.plan.method) and self.settings.independent_rows
+        alone = self.plan.method.learns_from_rows and self.settings.independent_rows
         while len(block.rows):
             # The same seed for every block, so that a row's coalitions do not depend on the rows explained with it.
             estimator = _estimator(self.plan, d, self.settings)
@@ -267,16 +265,15 @@ class _Run:
 
 def _estimator(plan: Plan, d: int, settings: Settings) -> Estimator:
     """Start a run: coalitions for all draws, coalitions with draws of their own, or a draw for every ordering."""
-    rng = settings.generator()
+    rng, method = settings.generator(), plan.method
     if not plan.own_draws:
-        return make_estimator(plan.method, d, rng)
-    if can_own_coalitions(plan.method):
-        make = partial(make_estimator_of_draw, plan.method)
-        return OwnCoalitions(d, make, endpoint_cost=plan.endpoint_cost, rng=rng)
+        return method.start(d, rng)
+    if method.own_coalitions is not None:
+        return OwnCoalitions(d, method.start_in_draw, endpoint_cost=plan.endpoint_cost, rng=rng)
     return OwnOrderings(
         d,
-        partial(make_source, plan.method, d),
-        orderings_per_step=orderings_per_step(plan.method, d),
+        partial(method.start_source, d),
+        orderings_per_step=method.orderings_per_step(d),
         use_controls=not settings.unbiased,
         surrogate=settings.surrogate,
         endpoint_cost=plan.endpoint_cost,

@@ -179,8 +179,9 @@ class CoalitionEstimator(Estimator):
     Notes
     -----
     **Subclassing.** Define ``least_budget``, ``_choose`` and ``estimate``. If choices depend on values, declare it in
-    ``choices_depend_on``, and define ``_learn``. ``_choose`` registers coalitions in ``self.store``, up to ``budget.now`` of them, and returns whether the
-    sample grew; ``store.add_within`` keeps the limit. The generator is ``self._rng``. A complete estimator:
+    ``choices_depend_on``, and define ``_learn``. ``_choose`` registers coalitions in ``self.store``, up to
+    ``budget.now`` of them, and returns whether the sample grew; ``store.add_within`` keeps the limit. The generator is
+    ``self._rng``. A complete estimator:
 
     >>> import numpy as np
     >>> import sharpley
