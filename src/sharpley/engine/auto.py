@@ -28,20 +28,15 @@ independent of each other: then the choice for a row must not depend on their nu
 from __future__ import annotations
 
 from math import inf
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from sharpley.coalitions.enumeration import can_be_enumerated
 from sharpley.engine.methods import AUTO, METHODS, MethodRecord
+from sharpley.engine.options import Draws
 from sharpley.estimators.gp.work import work
 from sharpley.estimators.pairs.regression import work as work_of_regression
 from sharpley.games.base import ENDLESS
 from sharpley.indices import SHAPLEY, Index
-
-Draws: TypeAlias = Literal["auto", "shared", "own"]
-"""What ``draws=`` accepts: all draws for every coalition ("shared"), or a draw for each ordering ("own").
-
-With "regression", "own" means that every draw has coalitions of its own.
-"""
 
 OPERATIONS_PER_PREDICTION = 2e4  # operations of "gp" that are acceptable for each model prediction
 NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds

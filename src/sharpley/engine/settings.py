@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.checks import check_choice, check_count, check_flag
-from sharpley._support.typing import RNG
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, can_be_enumerated
-from sharpley.engine.auto import Draws, Problem, resolve, unbiased_evals_per_draw
-from sharpley.engine.methods import AUTO, METHODS, AnyMethod, MethodRecord, as_method, check_estimates
+from sharpley.engine.auto import Problem, resolve, unbiased_evals_per_draw
+from sharpley.engine.methods import AUTO, METHODS, MethodRecord, as_method, check_estimates
+from sharpley.engine.options import DEFAULTS, Draws, Options
 from sharpley.estimators.draws.surrogate import SurrogateChoice, check_surrogate
 from sharpley.games.base import Games
 from sharpley.indices import SHAPLEY, Index, index_by_name
@@ -56,49 +56,35 @@ class Settings:
         return np.random.default_rng(self.seed)
 
 
-def make_settings(
-    *,
-    method: AnyMethod,
-    max_evals: int | None = None,
-    tol: float | None = None,
-    rng: RNG = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-    unbiased: bool = False,
-    index: str | Index = SHAPLEY,
-    draws: Draws = "auto",
-    max_predictions: int | None = None,
-    surrogate: SurrogateChoice = None,
-    independent_rows: bool = False,
-) -> Settings:
-    """Check the arguments of an estimate and draw its seed."""
+def make_settings(options: Options, index: str | Index = SHAPLEY) -> Settings:
+    """Check the options of an estimate and draw its seed."""
+    given: dict[str, Any] = {**dict.fromkeys(Options.__annotations__), **DEFAULTS, **options}
+    surrogate, draws, tol, n_jobs = (given[name] for name in ("surrogate", "draws", "tol", "n_jobs"))
     if surrogate is not None:
         check_surrogate(surrogate)
     if draws == "shared" and surrogate is not None:
         raise ValueError("a surrogate learns from orderings with draws of their own; omit it, or draws='shared'")
     check_choice("draws", draws, ("auto", "shared", "own"))
-    if max_evals is not None:
-        max_evals = check_count("max_evals", max_evals, minimum=2)
-    if max_predictions is not None:
-        max_predictions = check_count("max_predictions", max_predictions, minimum=2)
+    limits = {
+        name: None if given[name] is None else check_count(name, given[name], minimum=2)
+        for name in ("max_evals", "max_predictions")
+    }
     if tol is not None and not (isinstance(tol, int | float | np.number) and np.isfinite(tol) and tol > 0):
         raise ValueError(f"tol must be a positive number, such as 0.01, got {tol!r}")
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
-    seed = np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
     return Settings(
-        method=as_method(method),
-        max_evals=max_evals,
+        method=as_method(given["method"]),
+        **limits,
         tol=tol,
-        seed=seed,
+        seed=np.random.default_rng(given["rng"]).integers(2**32, size=4, dtype=np.uint32),
         n_jobs=n_jobs,
-        progress=progress,
-        unbiased=check_flag("unbiased", unbiased),
+        progress=given["progress"],
+        unbiased=check_flag("unbiased", given["unbiased"]),
         index=index_by_name(index),
         draws=draws,
-        max_predictions=max_predictions,
         surrogate=surrogate,
-        independent_rows=check_flag("independent_rows", independent_rows),
+        independent_rows=check_flag("independent_rows", given["independent_rows"]),
     )
 
 
