@@ -17,6 +17,7 @@ def estimate(
     games: Any,
     *,
     index: str | Index = "shapley",
+    order: int | None = None,
     method: Method = "auto",
     draws: Draws = "auto",
     max_evals: int | None = None,
@@ -37,7 +38,11 @@ def estimate(
         Games of the same players, such as ``MarginalGame``, ``TreeGame`` or a subclass of ``Games`` of your own, or a
         function of coalitions with its number of players as attribute ``d``.
     index : str or Index, default "shapley"
-        What is estimated: an index, or its name in ``sharpley.indices.INDICES``.
+        What is estimated: an index, or its name in ``sharpley.indices.INDICES``, such as "banzhaf", "beta(4, 1)" or
+        "SII".
+    order : int, optional
+        Number of players in the largest sets that have a component: 2 (the default) or 3 for interactions, such as
+        "SII"; values, such as "shapley", have order 1.
     method : str or factory, default "auto"
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
@@ -96,6 +101,7 @@ def estimate(
         unbiased=unbiased,
         surrogate=surrogate,
         index=index,
+        order=order,
         draws=draws,
         max_predictions=max_predictions,
         independent_rows=independent_rows,

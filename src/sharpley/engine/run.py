@@ -51,8 +51,7 @@ def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
     """
     settings = make_settings(**arguments)
     games = as_games(games)
-    everyone = np.ones((games.n_rows, games.d), dtype=bool)
-    varying = checked_varying(games) if settings.index.ignores_null_players else everyone
+    varying = checked_varying(games)
     # Before the model is called, since too small a budget is an error.
     plans = _plans(varying, games, settings)
     ends = checked_endpoints(games)
@@ -146,7 +145,7 @@ class _Run:
         d = len(self.players)
         if d < 2:  # there are no other coalitions
             exact = exact_moments(self.settings.index.of_all_values(self.ends[rows, : 2**d], d))
-            self.results.write(rows, self.players, exact)
+            self.results.write(rows, self.settings.index.positions(self.players, self.games.d), exact)
             return
         facts = self.games.draw_facts() if self.plan.own_draws else None
         block = Block(self.games, rows, self.ends[rows], self.varying[rows], facts, self.settings.seed)
