@@ -10,7 +10,6 @@ from sharpley.engine.methods import Method
 from sharpley.engine.run import estimate_rows
 from sharpley.estimators.draws.surrogate import SurrogateChoice
 from sharpley.indices import Index
-from sharpley.result import ShapleyEstimate
 
 
 def estimate(
@@ -29,8 +28,8 @@ def estimate(
     independent_rows: bool = False,
     n_jobs: int | None = None,
     progress: bool | None = None,
-) -> ShapleyEstimate:
-    """Estimate Shapley values of one or more games.
+) -> Any:
+    """Estimate Shapley values, or another index, of one or more games.
 
     Parameters
     ----------
@@ -78,7 +77,8 @@ def estimate(
     Returns
     -------
     ShapleyEstimate
-        With arrays of shape (rows, d), or (rows, d, k) for games with k > 1 outputs.
+        With arrays of shape (rows, d), or (rows, d, k) for games with k > 1 outputs. For interactions of pairs or
+        triples, an ``InteractionEstimate``.
 
     Examples
     --------

@@ -25,7 +25,8 @@ from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.model import ModelFunction
 from sharpley.games.marginal.outputs import Output
-from sharpley.result import ShapleyEstimate
+from sharpley.indices import SHAPLEY, Index, index_by_name
+from sharpley.result import InteractionEstimate, ShapleyEstimate
 
 if TYPE_CHECKING:
     import shap
@@ -215,7 +216,56 @@ class Explainer:
         >>> estimate.base_values
         array([0., 0.])
         """
-        found = self._estimate(self._games(X), max_evals, max_predictions, tol, surrogate, progress)
+        found: ShapleyEstimate = self._estimate(self._games(X), max_evals, max_predictions, tol, surrogate, progress)
+        return found.row(0) if is_one_row(X) else found
+
+    @with_hints(OF_CALL)
+    def interactions(
+        self,
+        X: Any,  # noqa: N803 (scikit-learn's name)
+        *,
+        index: str | Index = "k-SII",
+        order: int | None = None,
+        max_evals: int | None = None,
+        max_predictions: int | None = None,
+        tol: float | None = None,
+        progress: bool | None = None,
+    ) -> InteractionEstimate:
+        """Explain rows by the interactions of pairs of features, with error bars.
+
+        Parameters
+        ----------
+        X, max_evals, max_predictions, tol, progress
+            As for a call of the explainer. For one row, the result has no axis of rows.
+        index : {"k-SII", "SII", "STII", "FSII", "BII", "FBII"} or Index, default "k-SII"
+            The kind of interaction. Those of "k-SII", "STII" and "FSII", with the main effects, add up to the
+            prediction less the base value; those of "SII" and "k-SII" extend Shapley values, "BII" and "FBII" Banzhaf
+            values, and "FSII" and "FBII" approximate the model best.
+        order : int, optional
+            Number of features in the largest sets: 2 by default; 3 with method "exact".
+
+        Returns
+        -------
+        InteractionEstimate
+            With one component for every feature and every pair of features.
+
+        Examples
+        --------
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], [[0.0, 0.0]], feature_names=["width", "height"])
+        >>> explainer.interactions([[2.0, 3.0], [1.0, 4.0]], index="SII")["width × height"].values
+        array([[6.],
+               [4.]])
+        """
+        resolved = index_by_name(index, order)
+        if resolved.order < 2:
+            raise ValueError(
+                f"index {resolved.name!r} of order {resolved.order} has no interactions; choose one such as 'k-SII', "
+                "of order 2"
+            )
+        games = self._games(X)
+        found: InteractionEstimate = self._estimate(
+            games, max_evals, max_predictions, tol, None, progress, index=resolved
+        )
         return found.row(0) if is_one_row(X) else found
 
     @with_hints(OF_CALL)
@@ -322,11 +372,13 @@ class Explainer:
         progress: bool | None,
         *,
         in_workers: bool = True,
-    ) -> ShapleyEstimate:
+        index: Index = SHAPLEY,
+    ) -> Any:
         start = perf_counter()
         linked: Games = games if as_link(self.link) is None else LinkedGames(games, self.link or "identity")
         found = estimate(
             linked,
+            index=index,
             method=self.method,
             draws=self.draws,
             max_evals=max_evals,

@@ -75,7 +75,8 @@ def shapley_values(
         n_jobs=n_jobs,
         progress=progress,
     )
-    return found.row(0)
+    one: ShapleyEstimate = found.row(0)
+    return one
 
 
 def from_orderings(

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 import sharpley
 from sharpley.games import UnanimitySum
-from sharpley.indices import INDICES, Beta, Index, Mixture, Point, SizeWeights, index_by_name, probabilistic_values
+from sharpley.indices import (
+    INDICES,
+    Beta,
+    Index,
+    Point,
+    PolynomialDensity,
+    SizeWeights,
+    index_by_name,
+    probabilistic_values,
+)
 
 INTERACTIONS = ("SII", "k-SII", "STII", "FSII", "BII", "FBII")
 MEASURES = [
@@ -19,7 +28,7 @@ MEASURES = [
     Beta(2.5, 0.5),
     Point(0.5),
     Point(0.0),
-    Mixture((4.0, -3.0), (Beta(1.0, 1.0), Beta(2.0, 1.0))),
+    PolynomialDensity((4.0, -6.0)),
     SizeWeights(np.arange(1.0, 9.0) / 36.0),
 ]
 
@@ -44,6 +53,15 @@ def test_nodes_integrate_polynomials(measure):
         binomial = np.array([comb(n, s) * w @ (q**s * (1 - q) ** (n - s)) for s in range(n + 1)])
         np.testing.assert_allclose(measure.sizes(n), binomial, atol=1e-10)
         assert measure.sizes(n).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_sampled_points_have_the_moments_of_the_measure(measure):
+    u = (np.arange(200_000) + 0.5) / 200_000
+    q, factors = measure.sample(u, 7)
+    for power in range(8):
+        nodes, w = measure.nodes(7)
+        assert np.mean(factors * q**power) == pytest.approx(w @ nodes**power, abs=1e-4 * np.abs(w).sum())
 
 
 def test_sizes_of_many_players_neither_overflow_nor_vanish():
@@ -174,4 +192,5 @@ def test_weights_that_cannot_be_meant_are_errors():
 def test_every_name_in_the_table_gives_an_index_with_that_name():
     for name in INDICES:
         assert index_by_name(name).name == name
-    assert index_by_name(Index("mine", (Point(0.3),))).noun == "mine value"
+    mine = Index("mine", (Point(0.3),))
+    assert index_by_name(mine) is mine

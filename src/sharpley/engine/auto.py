@@ -122,7 +122,7 @@ def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index)
     if draws == "shared":
         return False
     if draws == "own":
-        _check_own(method, problem)
+        _check_own(method, problem, index)
         return True
     if problem.draws == 1 or problem.d < 2 or not can_own_draws(method) or index.name != SHAPLEY.name:
         return False
@@ -151,8 +151,10 @@ def unbiased_evals_per_draw(d: int) -> int:
     return max(OWN_EVALS_PER_PLAYER * d, METHODS["regression"].least_budget(d))
 
 
-def _check_own(method: AnyMethod, problem: Problem) -> None:
+def _check_own(method: AnyMethod, problem: Problem, index: Index) -> None:
     """Raise an error unless the orderings of a method can have draws of their own."""
+    if index.name != SHAPLEY.name:
+        raise ValueError(f"draws='own' gives Shapley values only, not index {index.name!r}; use draws='shared'")
     if problem.draws == 1:
         raise ValueError(
             "draws='own' needs games with several draws, such as background rows, but these have one; omit draws"
@@ -168,8 +170,8 @@ def _check_own(method: AnyMethod, problem: Problem) -> None:
 def _shared_method(method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index) -> AnyMethod:
     """Replace "auto" by the method chosen for the problem and, if ``unbiased``, a method by its unbiased form."""
     chosen = choose(problem) if method == AUTO else method
-    if method == AUTO and not estimates(chosen, index) and can_be_enumerated(problem.d, problem.budget):
-        chosen = "exact"
+    if method == AUTO and not estimates(chosen, index):
+        chosen = "exact" if can_be_enumerated(problem.d, problem.budget) else "owen"
     if not unbiased or is_unbiased(chosen):
         return chosen
     # A partial has settings of its own, which another method would not have.

@@ -61,15 +61,16 @@ def can_own_coalitions(method: AnyMethod) -> bool:
 def estimates(method: AnyMethod, index: Index) -> bool:
     """Whether a method estimates an index; a factory of one's own estimates Shapley values."""
     record = record_of(method)
-    known = (SHAPLEY.name,) if record is None else record.indices
-    return known is None or index.name in known
+    known, largest = ((SHAPLEY.name,), 1) if record is None else (record.indices, record.largest_order)
+    return index.order <= largest and (known is None or index.name in known)
 
 
 def check_estimates(method: AnyMethod, index: Index) -> None:
     """Raise an error, which names the methods that do, if a method does not estimate an index."""
     if not estimates(method, index):
         able = [name for name in METHODS if estimates(name, index) and name != AUTO]
-        raise ValueError(f"method {method_name(method)!r} does not estimate {index.name!r}; methods that do: {able}")
+        what = repr(index.name) if index.order == 1 else f"{index.name!r} of order {index.order}"
+        raise ValueError(f"method {method_name(method)!r} does not estimate {what}; methods that do: {able}")
 
 
 def is_sampler(method: AnyMethod) -> bool:

@@ -14,18 +14,19 @@ from sharpley.engine.facts import NOT_A_METHOD, is_sampler, method_name, record_
 from sharpley.engine.methods import METHODS, AnyMethod, MethodFactory
 from sharpley.estimators import walks
 from sharpley.estimators.base import CoalitionEstimator
+from sharpley.indices import SHAPLEY, Index
 from sharpley.samplers import Sampler
 from sharpley.samplers.replicates import GroupedSource
 
 
-def least_budget(method: AnyMethod, d: int, rng: RNG) -> int:
+def least_budget(method: AnyMethod, d: int, rng: RNG, index: Index = SHAPLEY) -> int:
     """The smallest budget of a method for d players.
 
-    That of a factory with settings of its own is asked of its estimator, started with ``rng``.
+    That of a factory with settings of its own, or for interactions, is asked of its estimator, started with ``rng``.
     """
     record = record_of(method)
-    if record is None or isinstance(method, partial):
-        return make_estimator(method, d, rng).least_budget
+    if record is None or isinstance(method, partial) or index.order > 1:
+        return make_estimator(method, d, rng, index).least_budget
     return record.least_budget(d)
 
 
@@ -37,9 +38,11 @@ def orderings_per_step(method: AnyMethod, d: int) -> int:
     return int(sampler.step) if is_sampler(factory) else make_sampler(method, d).step
 
 
-def make_estimator(method: AnyMethod, d: int, rng: RNG) -> CoalitionEstimator:
+def make_estimator(method: AnyMethod, d: int, rng: RNG, index: Index = SHAPLEY) -> CoalitionEstimator:
     """Start a run of a method on games of d players."""
-    return _as_estimator(_factory(method), d, rng)
+    estimator = _as_estimator(_factory(method), d, rng)
+    estimator.index = index
+    return estimator
 
 
 def make_estimator_of_draw(method: AnyMethod, d: int, rng: RNG) -> CoalitionEstimator:

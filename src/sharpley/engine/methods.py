@@ -112,6 +112,8 @@ class MethodRecord:
         Starts the estimate of a single draw from coalitions of its own, as ``factory`` does, if the method can do so.
     indices : tuple of str or None
         Names of the indices that the method estimates; None if it estimates any.
+    largest_order : int
+        Largest order of these indices: 1 for values, 2 for interactions of pairs, 3 for interactions of triples.
     colour : str
         Colour of the method in all figures.
     """
@@ -129,6 +131,7 @@ class MethodRecord:
     can_own_draws: bool = False
     own_coalitions: MethodFactory | None = None
     indices: tuple[str, ...] | None = (SHAPLEY.name,)
+    largest_order: int = 1
     colour: str
 
     @property
@@ -216,6 +219,8 @@ METHODS: dict[str, MethodRecord] = {
         least_budget=partial(owen.least_budget, copies=1),
         is_unbiased=True,
         adds_up=False,
+        indices=None,
+        largest_order=2,
         colour="#A6761D",
     ),
     "owen-halved": MethodRecord(
@@ -225,6 +230,8 @@ METHODS: dict[str, MethodRecord] = {
         least_budget=partial(owen.least_budget, copies=2),
         is_unbiased=True,
         adds_up=False,
+        indices=("shapley", "banzhaf", "SII", "k-SII", "BII", "FBII"),  # which complements leave as they are
+        largest_order=2,
         colour="#999933",
     ),
     "stratified": MethodRecord(
@@ -243,6 +250,7 @@ METHODS: dict[str, MethodRecord] = {
         least_budget=exact.least_budget,
         is_unbiased=True,
         indices=None,
+        largest_order=3,
         colour="#000000",
     ),
     "regression": MethodRecord(

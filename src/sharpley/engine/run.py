@@ -44,7 +44,7 @@ from sharpley.result import ShapleyEstimate
 CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one look at the estimates to the next
 
 
-def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
+def estimate_rows(games: Any, **arguments: Any) -> Any:
     """Estimate the index of every row of games, with the arguments of ``make_settings``.
 
     Arrays have shape (rows, components), or (rows, components, k).
@@ -80,7 +80,8 @@ def estimate_along(games: Games, sample: OrderingGroups, *, n_jobs: int | None) 
     results.write(rows, np.arange(games.d), estimator.estimate(), estimator.units)
     n_evals = estimator.spent
     results.write_costs(rows, n_evals, (n_evals - 2) * games.draws_per_value + games.endpoint_draws)
-    return results.estimate("orderings")
+    found: ShapleyEstimate = results.estimate("orderings")
+    return found
 
 
 def _plans(varying: Coalitions, games: Games, settings: Settings) -> dict[int, Plan]:
@@ -268,7 +269,7 @@ def _estimator(plan: Plan, d: int, settings: Settings) -> Estimator:
     """Start a run: coalitions for all draws, coalitions with draws of their own, or a draw for every ordering."""
     rng = settings.generator()
     if not plan.own_draws:
-        return make_estimator(plan.method, d, rng)
+        return make_estimator(plan.method, d, rng, settings.index)
     if can_own_coalitions(plan.method):
         make = partial(make_estimator_of_draw, plan.method)
         return OwnCoalitions(d, make, endpoint_cost=plan.endpoint_cost, rng=rng)

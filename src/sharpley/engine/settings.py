@@ -17,6 +17,7 @@ from sharpley.engine.facts import (
     can_own_draws,
     check_estimates,
     check_method,
+    estimates,
     is_unbiased,
     method_name,
 )
@@ -183,7 +184,7 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
         return Plan(method, False, 2, 2, draws=games.draws_per_value)
     if own_draws:
         return _own_plan(settings, games, d, method, budget.predictions)
-    least = least_budget(method, d, settings.generator())
+    least = least_budget(method, d, settings.generator(), settings.index)
     evals = budget.evals if settings.has_budget else max(budget.evals, least)
     if evals < least:
         raise ValueError(_too_small(settings, games, d, method))
@@ -259,12 +260,13 @@ def _too_small(settings: Settings, games: Games, d: int, method: AnyMethod) -> s
 
 def _fits(settings: Settings, name: str, d: int) -> bool:
     """Return whether a method could be used instead."""
-    return (not settings.unbiased or is_unbiased(name)) and (name != "exact" or d <= MAX_ENUMERATED_PLAYERS)
+    able = estimates(name, settings.index) and (name != "exact" or d <= MAX_ENUMERATED_PLAYERS)
+    return able and (not settings.unbiased or is_unbiased(name))
 
 
 def _least(settings: Settings, games: Games, method: AnyMethod, d: int) -> int:
     """Return the least budget of a method, in the unit in which the budget was given."""
-    evals = least_budget(method, d, settings.generator())
+    evals = least_budget(method, d, settings.generator(), settings.index)
     predictions = (evals - 2) * games.draws_per_value + games.endpoint_draws
     must_own = can_own_coalitions(method) and settings.draws == "own"
     if settings.draws != "shared" and games.n_draws > 1 and (can_own_draws(method) or must_own):

@@ -12,7 +12,6 @@ from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, all_coalitions
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.estimators.base import CoalitionEstimator
-from sharpley.indices import SHAPLEY, Index
 
 
 def least_budget(d: int) -> int:
@@ -32,8 +31,6 @@ class ExactEstimator(CoalitionEstimator):
     ----------
     d : int
         Number of players.
-    index : Index
-        The index to compute; Shapley values by default.
     rng : ignored
         Present for a uniform interface; nothing is random.
 
@@ -45,10 +42,9 @@ class ExactEstimator(CoalitionEstimator):
     (array([3., 3., 3.]), 8)
     """
 
-    def __init__(self, d: int, *, index: Index = SHAPLEY, rng: RNG = None) -> None:
+    def __init__(self, d: int, *, rng: RNG = None) -> None:
         super().__init__(d)
         self._least_budget = least_budget(self.d)
-        self._index = index
         self._positions: NDArray[np.int64] | None = None
 
     @property
@@ -65,4 +61,4 @@ class ExactEstimator(CoalitionEstimator):
 
     def estimate(self) -> Moments:
         """Compute the index by its definition, without error."""
-        return exact_moments(self._index.of_all_values(self.values[:, self._positions], self.d))
+        return exact_moments(self.index.of_all_values(self.values[:, self._positions], self.d))

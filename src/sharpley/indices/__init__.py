@@ -17,21 +17,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from math import factorial
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from sharpley._support.checks import check_choice, check_count
-from sharpley.indices.base import Index, Label, Measure
-from sharpley.indices.measures import Beta, Mixture, Point, SizeWeights
+from sharpley.indices.base import Index, Label, Measure, component_noun
+from sharpley.indices.measures import UNIFORM, Beta, Point, PolynomialDensity, SizeWeights
 
-UNIFORM, MIDDLE = Beta(1.0, 1.0), Point(0.5)
+MIDDLE = Point(0.5)
 BERNOULLI = (1.0, -0.5, 1.0 / 6.0)  # numbers of Bernoulli, which distribute SII over smaller sets
 MOST_PLAYERS_IN_A_SET = 3
 BETA = re.compile(r"beta\(\s*([^\s,]+)\s*,\s*([^\s,)]+)\s*\)")
 
-SHAPLEY = Index("shapley", (UNIFORM,), noun="Shapley value")
+SHAPLEY = Index("shapley", (UNIFORM,))
 
 
 def beta_values(a: float, b: float) -> Index:
@@ -72,24 +72,21 @@ def faithful_shapley(order: int) -> Index:
 
 
 def _faithful_measure(size: int, order: int) -> Measure:
-    parts = tuple(Beta(float(size + more), float(size)) for more in range(order - size + 1))
-    if len(parts) == 1:
-        return parts[0]
-    # ∫ q^j dBeta(size + more, size) for j = 0 … order − size; only the first is to be 1, all others 0
-    moments = [[_moment(part, j) for part in parts] for j in range(len(parts))]
-    factors = np.linalg.solve(np.array(moments), np.eye(len(parts))[0])
-    return Mixture(tuple(np.round(factors).tolist()), parts)
-
-
-def _moment(part: Beta, j: int) -> float:
-    """Return the mean of q^j."""
-    a, b = int(part.a), int(part.b)
-    return factorial(a + j - 1) * factorial(a + b - 1) / (factorial(a - 1) * factorial(a + b + j - 1))
+    """Return the measure with ∫ dμ = 1 and ∫ q^j dμ = 0 for j = 1 … order − size."""
+    if size == order:
+        return Beta(float(size), float(size))
+    basis = [
+        Polynomial((0.0, 1.0)) ** (size - 1 + j) * Polynomial((1.0, -1.0)) ** (size - 1)
+        for j in range(order - size + 1)
+    ]
+    moments = [[float((part * Polynomial((0.0, 1.0)) ** j).integ()(1.0)) for part in basis] for j in range(len(basis))]
+    factors = np.round(np.linalg.solve(np.array(moments), np.eye(len(basis))[0]))
+    return PolynomialDensity(tuple(sum(f * part for f, part in zip(factors, basis, strict=True)).coef.tolist()))
 
 
 INDICES: dict[str, Index | Callable[[int], Index]] = {
     "shapley": SHAPLEY,
-    "banzhaf": Index("banzhaf", (MIDDLE,), noun="Banzhaf value"),
+    "banzhaf": Index("banzhaf", (MIDDLE,)),
     "SII": lambda order: Index("SII", (UNIFORM,) * order),
     "k-SII": lambda order: Index("k-SII", (UNIFORM,) * order, BERNOULLI[:order]),
     "STII": lambda order: Index("STII", (Point(0.0),) * (order - 1) + (Beta(1.0, float(order)),)),
@@ -151,10 +148,11 @@ __all__ = [
     "Index",
     "Label",
     "Measure",
-    "Mixture",
     "Point",
+    "PolynomialDensity",
     "SizeWeights",
     "beta_values",
+    "component_noun",
     "index_by_name",
     "probabilistic_values",
 ]

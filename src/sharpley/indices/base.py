@@ -56,6 +56,16 @@ class Measure(ABC):
     def nodes(self, degree: int) -> tuple[Floats, Floats]:
         """Return points q (m,) and weights w (m,) with Σ w f(q) = ∫ f dμ for every polynomial f up to that degree."""
 
+    def sample(self, u: Floats, degree: int) -> tuple[Floats, Floats]:
+        """Return points q and factors w with E[w f(q)] = ∫ f dμ for every polynomial f up to the degree, for uniform u.
+
+        By default, q is one of the nodes.
+        """
+        q, w = self.nodes(degree)
+        masses = np.abs(w)
+        at = np.minimum(np.searchsorted(np.cumsum(masses) / masses.sum(), u, side="right"), len(q) - 1)
+        return q[at], np.sign(w[at]) * masses.sum()
+
     def sizes(self, n: int) -> Floats:
         """Return the probability that s of n other players are members, for s = 0 … n: C(n, s) ∫ q^s (1−q)^{n−s} dμ."""
         q, w = self.nodes(n)
@@ -77,6 +87,18 @@ def _binomial_coefficients(n: int) -> Floats:
     return np.array([comb(n, s) for s in range(n + 1)], dtype=np.float64)
 
 
+def component_noun(name: str, order: int) -> str:
+    """Return what a component of an index is called in headings, given the name and the order of the index.
+
+    Examples
+    --------
+    >>> component_noun("shapley", 1), component_noun("beta(4, 1)", 1), component_noun("k-SII", 2)
+    ('Shapley value', 'beta(4, 1) value', 'k-SII interaction')
+    """
+    title = name.capitalize() if name.isalpha() and name.islower() else name
+    return f"{title} {'value' if order == 1 else 'interaction'}"
+
+
 @final
 @dataclass(frozen=True)
 class Index:
@@ -91,13 +113,11 @@ class Index:
     carried : tuple of float, optional
         How much of the components of larger sets is added to those of their subsets: ``carried[j]`` for sets with j
         more players, so that the components of one interaction index follow from another's. ``carried[0]`` is 1.
-    noun : str, optional
-        What one component is called in headings; the name with "value" or "interaction" by default.
 
     Examples
     --------
     >>> from sharpley.indices import Index, Point
-    >>> banzhaf = Index("banzhaf", (Point(0.5),), noun="Banzhaf value")
+    >>> banzhaf = Index("banzhaf", (Point(0.5),))
     >>> both_needed = np.array([0.0, 0.0, 0.0, 6.0]).reshape(1, 4, 1)  # v(∅), v({0}), v({1}), v({0, 1})
     >>> banzhaf.of_all_values(both_needed, 2)[0, :, 0]
     array([3., 3.])
@@ -106,12 +126,6 @@ class Index:
     name: str
     measures: tuple[Measure, ...]
     carried: tuple[float, ...] = (1.0,)
-    noun: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.noun:
-            noun = f"{self.name} {'value' if self.order == 1 else 'interaction'}"
-            object.__setattr__(self, "noun", noun)
 
     @property
     def order(self) -> int:
