@@ -23,7 +23,8 @@ from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.model import ModelFunction
 from sharpley.games.marginal.outputs import Output
-from sharpley.result import ShapleyEstimate
+from sharpley.indices import SHAPLEY, Index, index_by_name
+from sharpley.result import InteractionEstimate, ShapleyEstimate
 
 if TYPE_CHECKING:
     import shap
@@ -193,7 +194,52 @@ class Explainer:
         array([0., 0.])
         """
         check_options(limits, Limits, "Explainer.estimate", OF_CALL)
-        found = self._estimate(self._games(X), limits)
+        found: ShapleyEstimate = self._estimate(self._games(X), limits)
+        return found.row(0) if is_one_row(X) else found
+
+    @documented(Limits, without=("surrogate",))
+    def interactions(
+        self,
+        X: Any,  # noqa: N803 (scikit-learn's name)
+        *,
+        index: str | Index = "k-SII",
+        order: int | None = None,
+        **limits: Unpack[Limits],
+    ) -> InteractionEstimate:
+        """Explain rows by the interactions of pairs of features, with error bars.
+
+        Parameters
+        ----------
+        X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+            Rows to explain. For one row, the result has no axis of rows.
+        index : {"k-SII", "SII", "STII", "FSII", "BII", "FBII"} or Index, default "k-SII"
+            The kind of interaction. Those of "k-SII", "STII" and "FSII", with the main effects, add up to the
+            prediction less the base value; those of "SII" and "k-SII" extend Shapley values, "BII" and "FBII" Banzhaf
+            values, and "FSII" and "FBII" approximate the model best.
+        order : int, optional
+            Number of features in the largest sets: 2 by default; 3 with method "exact".
+        {options}
+
+        Returns
+        -------
+        InteractionEstimate
+            With one component for every feature and every pair of features.
+
+        Examples
+        --------
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], [[0.0, 0.0]], feature_names=["width", "height"])
+        >>> explainer.interactions([[2.0, 3.0], [1.0, 4.0]], index="SII")["width × height"].values
+        array([[6.],
+               [4.]])
+        """
+        check_options(limits, Limits, "Explainer.interactions", OF_CALL)
+        resolved = index_by_name(index, order)
+        if resolved.order < 2:
+            raise ValueError(
+                f"index {resolved.name!r} of order {resolved.order} has no interactions; choose one such as 'k-SII', "
+                "of order 2"
+            )
+        found: InteractionEstimate = self._estimate(self._games(X), limits, index=resolved)
         return found.row(0) if is_one_row(X) else found
 
     @documented(Limits)
@@ -287,11 +333,12 @@ class Explainer:
             known=self._known,
         )
 
-    def _estimate(self, games: MarginalGame, limits: Limits, *, in_workers: bool = True) -> ShapleyEstimate:
+    def _estimate(self, games: MarginalGame, limits: Limits, *, in_workers: bool = True, index: Index = SHAPLEY) -> Any:
         start = perf_counter()
         linked: Games = games if as_link(self.link) is None else LinkedGames(games, self.link or "identity")
         found = estimate(
             linked,
+            index=index,
             method=self.method,
             draws=self.draws,
             rng=self.rng,

@@ -121,6 +121,8 @@ class MethodRecord:
         Starts the estimate of a single draw from coalitions of its own, as ``factory`` does, if the method can do so.
     indices : tuple of str or None
         Names of the indices that the method estimates; None if it estimates any.
+    largest_order : int
+        Largest order of these indices: 1 for values, 2 for interactions of pairs, 3 for interactions of triples.
     colour : str
         Colour of the method in all figures.
     """
@@ -138,6 +140,7 @@ class MethodRecord:
     can_own_draws: bool = False
     own_coalitions: MethodFactory | None = None
     indices: tuple[str, ...] | None = (SHAPLEY.name,)
+    largest_order: int = 1
     colour: str
 
     @property
@@ -146,11 +149,11 @@ class MethodRecord:
         factory: Any = getattr(self.factory, "func", self.factory)  # functools.partial
         return factory if isinstance(factory, type) and issubclass(factory, Sampler) else None
 
-    def least_budget(self, d: int) -> int:
+    def least_budget(self, d: int, index: Index = SHAPLEY) -> int:
         """Return the smallest budget, in evaluations, for d players."""
         if self.factory is None:  # "auto" chooses "gp" or, with very many players, two orderings
             return min(METHODS[name].least_budget(d) for name in ("gp", "monte-carlo"))
-        return self.start(d, 0).least_budget
+        return self.start(d, 0, index).least_budget
 
     def orderings_per_step(self, d: int) -> int:
         """Return the number of orderings that a sampler draws at a time: 2 if they are antithetic pairs."""
@@ -159,11 +162,13 @@ class MethodRecord:
 
     def estimates(self, index: Index) -> bool:
         """Return whether the method estimates an index."""
-        return self.indices is None or index.name in self.indices
+        return index.order <= self.largest_order and (self.indices is None or index.name in self.indices)
 
-    def start(self, d: int, rng: RNG) -> CoalitionEstimator:
+    def start(self, d: int, rng: RNG, index: Index = SHAPLEY) -> CoalitionEstimator:
         """Start a run on games of d players."""
-        return _started(self._checked_factory, d, rng)
+        estimator = _started(self._checked_factory, d, rng)
+        estimator.index = index
+        return estimator
 
     def start_in_draw(self, d: int, rng: RNG) -> CoalitionEstimator:
         """Start the estimate of a single draw from coalitions of its own."""
@@ -172,9 +177,7 @@ class MethodRecord:
         return _started(self.own_coalitions, d, rng)
 
     def start_sampler(self, d: int, rng: RNG = None) -> Sampler:
-        """Return the sampler of a method that is one; otherwise, raise an error that lists the methods that are."""
-        if self.name in METHODS and self.sampler is None:
-            check_choice("method", self.name, SAMPLERS)
+        """Return the sampler of a method that is one."""
         made = self._checked_factory(d, rng=np.random.default_rng(rng))
         if not isinstance(made, Sampler):
             raise TypeError(f"method must make a Sampler, but {self.name} made {made!r}")
@@ -279,6 +282,8 @@ _RECORDS = (
         origin="earlier",
         is_unbiased=True,
         adds_up=False,
+        indices=None,
+        largest_order=2,
         colour="#A6761D",
     ),
     MethodRecord(
@@ -288,6 +293,8 @@ _RECORDS = (
         origin="earlier",
         is_unbiased=True,
         adds_up=False,
+        indices=("shapley", "banzhaf", "SII", "k-SII", "BII", "FBII"),  # which complements leave as they are
+        largest_order=2,
         colour="#999933",
     ),
     MethodRecord(
@@ -306,6 +313,7 @@ _RECORDS = (
         origin="earlier",
         is_unbiased=True,
         indices=None,
+        largest_order=3,
         colour="#000000",
     ),
     MethodRecord(
@@ -381,11 +389,19 @@ def as_method(method: AnyMethod) -> MethodRecord:
     )
 
 
+def as_sampler(method: AnyMethod) -> MethodRecord:
+    """Return the record of a method that is a sampler; for another name, the error lists the samplers."""
+    if isinstance(method, str):
+        check_choice("method", method, [name for name, record in METHODS.items() if record.sampler is not None])
+    return as_method(method)
+
+
 def check_estimates(method: MethodRecord, index: Index) -> None:
     """Raise an error, which names the methods that do, if a method does not estimate an index."""
     if not method.estimates(index):
         able = [name for name, record in METHODS.items() if record.estimates(index) and name != AUTO]
-        raise ValueError(f"method {method.name!r} does not estimate {index.name!r}; methods that do: {able}")
+        what = repr(index.name) if index.order == 1 else f"{index.name!r} of order {index.order}"
+        raise ValueError(f"method {method.name!r} does not estimate {what}; methods that do: {able}")
 
 
 def sample_for_budget(method: MethodRecord, d: int, max_evals: int) -> None:

@@ -42,11 +42,10 @@ from sharpley.result import ShapleyEstimate
 CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one look at the estimates to the next
 
 
-def run(games: Any, settings: Settings) -> ShapleyEstimate:
+def run(games: Any, settings: Settings) -> Any:
     """Estimate the index of every row of games; arrays have shape (rows, components), or (rows, components, k)."""
     games = as_games(games)
-    everyone = np.ones((games.n_rows, games.d), dtype=bool)
-    varying = checked_varying(games) if settings.index.ignores_null_players else everyone
+    varying = checked_varying(games)
     # Before the model is called, since too small a budget is an error.
     n_patterns = int(_pattern_numbers(varying).max()) + 1
     plans = {}
@@ -60,7 +59,7 @@ def run(games: Any, settings: Settings) -> ShapleyEstimate:
             d = len(players)
             if d < 2:  # there are no other coalitions
                 exact = exact_moments(settings.index.of_all_values(ends[rows, : 2**d], d))
-                results.write(rows, players, exact)
+                results.write(rows, settings.index.positions(players, games.d), exact)
                 continue
             facts = games.draw_facts() if plan.own_draws else None
             block = Block(games, rows, ends[rows], varying[rows], facts, settings.seed)
@@ -86,7 +85,8 @@ def estimate_along(games: Games, sample: OrderingGroups, *, n_jobs: int | None) 
     results.write(rows, np.arange(games.d), estimator.estimate(), estimator.units)
     n_evals = estimator.spent
     results.write_costs(rows, n_evals, (n_evals - 2) * games.draws_per_value + games.endpoint_draws)
-    return results.estimate("orderings")
+    found: ShapleyEstimate = results.estimate("orderings")
+    return found
 
 
 class _Rows(NamedTuple):
@@ -146,7 +146,7 @@ class _Run:
             grew = n_looks == 1
             while True:
                 with one_thread():
-                    request = estimator.choose(budget)
+                    request = None if estimator.is_complete else estimator.choose(budget)
                 if request is None:
                     break
                 values, grew = self.evaluate(rows, request), True
@@ -248,7 +248,7 @@ def _estimator(plan: Plan, d: int, settings: Settings) -> Estimator:
     """Start a run: coalitions for all draws, coalitions with draws of their own, or a draw for every ordering."""
     rng, method = settings.generator(), plan.method
     if not plan.own_draws:
-        return method.start(d, rng)
+        return method.start(d, rng, settings.index)
     if method.own_coalitions is not None:
         return OwnCoalitions(d, method.start_in_draw, endpoint_cost=plan.endpoint_cost, rng=rng)
     return OwnOrderings(
