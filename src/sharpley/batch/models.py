@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sharpley.batch.tables import first_line
+from sharpley._support.reading import first_line
 from sharpley.games.marginal.calls import find_call
 
 TRY = "from sharpley.batch.models import try_model; try_model()"
