@@ -28,9 +28,7 @@ class Request:
     @cached_property
     def features(self) -> list[str]:
         """Columns that are explained: those that the model names, or all of the background but the ids of rows."""
-        present = self.background.feature_names
-        named = models.feature_names(self.model.load())
-        chosen = [name for name in present if name != self.id_column] if named is None else _found(named, present)
+        chosen = models.columns(self.model.load(), self.background.feature_names, self.id_column)
         missing = [name for name in chosen if name not in self.data.schema.names]
         if missing:
             raise ValueError(f"the data have no columns {missing}, which the background has")
@@ -52,15 +50,6 @@ class Request:
     def frame(self, start: int, stop: int, background: Any) -> Any:
         """Return some rows as a frame like the background."""
         return frame_of(next(self.tables([(start, stop)])), background, start)
-
-
-def _found(named: list[str], present: list[str]) -> list[str]:
-    """Return the columns that a model was fitted on, in its order; LightGBM has underscores in place of spaces."""
-    by_name = {"_".join(name.split(" ")): name for name in present} | {name: name for name in present}
-    unknown = [name for name in named if name not in by_name]
-    if unknown:
-        raise ValueError(f"the model was fitted on columns {unknown}, which the background does not have")
-    return [by_name[name] for name in named]
 
 
 def _types(schema: Any, model: models.ModelSource, id_column: str | None) -> Any:
@@ -87,7 +76,7 @@ def make_request(
     check_count("seed", options.seed, minimum=0)
     source = models.find(model, trust_pickle=trust_pickle, trusted_types=trusted_types)
     of_background = tables.find(background, "background")
-    source.check(first_rows(of_background))
+    source.check(first_rows(of_background), id_column)
     of_data = tables.find(data, "data", _types(of_background.schema, source, id_column))
     if id_column is not None and id_column not in of_data.schema.names:
         raise ValueError(f"the data have no column {id_column!r} for the ids of rows; they have {of_data.schema.names}")
