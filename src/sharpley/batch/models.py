@@ -137,7 +137,7 @@ def try_model() -> None:
     try:
         model = source.load()
         chosen = rows[columns(model, list(rows.columns), id_column)]
-        call = find_call(model).function
+        call = find_call(model, labels=True).function  # whether labels are meant, the explainer checks
         try:
             call(chosen)
         except Exception as error:
