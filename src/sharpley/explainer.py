@@ -58,7 +58,8 @@ class Explainer:
         of the prediction. With a link, all background rows are used for every coalition.
     output : str, int, or list of these, optional
         Outputs to explain: names, positions, or "all". By default all, but only the second, positive class of a binary
-        classifier. Classes that are numbers have these as text for names: output="1".
+        classifier. Classes that are numbers have these as text for names: output="1". Labels of classes or clusters
+        are explained only if you ask for them, as numbers, by output="label".
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None

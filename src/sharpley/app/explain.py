@@ -17,7 +17,7 @@ MODEL_HELP = (
     "on pandas frames."
 )
 DATA_HELP = "Rows to explain: a Parquet, Feather or CSV file, a folder of these, or a pattern such as 'X/*.parquet'."
-OUTPUT_HELP = "Output to explain, by name or number; may be repeated."
+OUTPUT_HELP = "Output to explain, by name or number; may be repeated. label: the labels of a classifier, as numbers."
 GROUPS_HELP = 'Columns that play as one, as JSON or a file of it: {"place": ["latitude", "longitude"]}'
 
 
@@ -110,6 +110,6 @@ def _outputs(given: list[str] | None) -> Any:
     """Return outputs by number where they are numbers, and otherwise by name; None for the default."""
     if not given:
         return None
-    if given == ["all"]:
-        return "all"
+    if given in (["all"], ["label"]):
+        return given[0]
     return [int(name) if name.isdecimal() else name for name in given]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.games.marginal.calls import find_call
+from sharpley.games.marginal.calls import LABEL, find_call
 from sharpley.games.marginal.outputs import Output, as_outputs, positions_of
 
 PROBABILITY_ROUNDING = 1e-3  # by which the sum of probabilities in single precision may differ from 1
@@ -64,7 +64,8 @@ class ModelFunction:
 
     def __init__(self, model: Any, output: Output | None = None, output_names: Sequence[str] | None = None) -> None:
         self.time = CallTime()
-        found = find_call(model)
+        found = find_call(model, labels=output == LABEL if isinstance(output, str) else False)
+        output = None if found.instead_of_labels is not None else output
         self.call, self.name, self._positive = found.function, found.name, found.positive
         names = found.output_names if output_names is None else output_names
         self._names = None if names is None else [str(name) for name in names]
