@@ -45,6 +45,8 @@ MethodName: TypeAlias = Literal[
     "regression",
     "gp",
     "gp-unbiased",
+    "trees",
+    "linear",
 ]
 """The names in ``METHODS``."""
 
@@ -87,7 +89,8 @@ class MethodRecord:
     Attributes
     ----------
     factory : callable or None
-        Starts a run, as ``factory(d, rng=generator)``; None for "auto", which chooses another method.
+        Starts a run, as ``factory(d, rng=generator)``; None for "auto", which chooses another method, and for closed
+        forms.
     summary : str
         What the method does, in one line.
     origin : {"paper", "earlier", "ours"}
@@ -112,6 +115,8 @@ class MethodRecord:
         Starts the estimate of a single draw from coalitions of its own, as ``factory`` does, if the method can do so.
     indices : tuple of str or None
         Names of the indices that the method estimates; None if it estimates any.
+    is_closed_form : bool
+        Whether values are computed from what is known of a model, without sampling.
     colour : str
         Colour of the method in all figures.
     """
@@ -129,6 +134,7 @@ class MethodRecord:
     can_own_draws: bool = False
     own_coalitions: MethodFactory | None = None
     indices: tuple[str, ...] | None = (SHAPLEY.name,)
+    is_closed_form: bool = False
     colour: str
 
     @property
@@ -159,6 +165,20 @@ def _of_sampler(
     )
 
 
+def _of_closed_form(summary: str, *, colour: str) -> MethodRecord:
+    """The record of a method that computes exact values from what is known of a model."""
+    return MethodRecord(
+        factory=None,
+        summary=summary,
+        origin="ours",
+        least_budget=lambda d: 0,
+        is_unbiased=True,
+        indices=None,
+        is_closed_form=True,
+        colour=colour,
+    )
+
+
 def _least_of_auto(d: int) -> int:
     """Return the smallest budget of "auto": that of "gp" or, with very many players, of two orderings."""
     return min(gp.least_budget(d), walks.least_budget(d, step=1))
@@ -167,7 +187,7 @@ def _least_of_auto(d: int) -> int:
 METHODS: dict[str, MethodRecord] = {
     "auto": MethodRecord(
         factory=None,
-        summary="`exact` if the budget allows; otherwise `gp`, or `regression` where that would take too long",
+        summary="`trees` or `linear` for such models; `exact` if the budget allows; otherwise `gp` or `regression`",
         origin="ours",
         least_budget=_least_of_auto,
         is_unbiased=False,
@@ -277,6 +297,8 @@ METHODS: dict[str, MethodRecord] = {
         learns_from_rows=True,
         colour="#A00000",
     ),
+    "trees": _of_closed_form("exact values of a sum of trees, over all background rows", colour="#117733"),
+    "linear": _of_closed_form("exact values of a linear model, over all background rows", colour="#88CCEE"),
 }
 """What is known of every method, by its ``method=`` name."""
 

@@ -25,6 +25,7 @@ from sharpley.coalitions.request import AllDraws, Request
 from sharpley.engine.blind import with_blind_errors
 from sharpley.engine.evaluation import evaluate
 from sharpley.engine.facts import can_own_coalitions, learns_from_rows, method_name
+from sharpley.engine.methods import AUTO, METHODS
 from sharpley.engine.making import make_estimator, make_estimator_of_draw, make_source, orderings_per_step
 from sharpley.engine.progress import Progress, progress_bar
 from sharpley.engine.results import Results
@@ -51,6 +52,8 @@ def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
     """
     settings = make_settings(**arguments)
     games = as_games(games)
+    if (exact := _closed_form(games, settings)) is not None:
+        return exact
     everyone = np.ones((games.n_rows, games.d), dtype=bool)
     varying = checked_varying(games) if settings.index.ignores_null_players else everyone
     # Before the model is called, since too small a budget is an error.
@@ -67,6 +70,30 @@ def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
     names = _method_names(plans)
     stopwatch.report(names[0])
     return results.estimate(" and ".join(names))
+
+
+def _closed_form(games: Games, settings: Settings) -> ShapleyEstimate | None:
+    """Return exact values that need no sampling, if such a method was asked for, or none and there are such values."""
+    forced = settings.method if isinstance(settings.method, str) and METHODS[settings.method].is_closed_form else None
+    if forced is None and settings.method != AUTO:
+        return None
+    found = games.closed_form(settings.index, method=forced, n_threads=_n_threads(settings.n_jobs))
+    if found is None:
+        return None
+    base = np.broadcast_to(found.base_values, (games.n_rows, len(found.base_values)))
+    rows, results = np.arange(games.n_rows), Results(games, settings.index, np.stack([base, base], axis=1))
+    results.write(rows, np.arange(results.n_components), exact_moments(found.values))
+    results.write_costs(rows, np.zeros_like(rows), np.full_like(rows, found.n_predictions))
+    return results.estimate(found.method)
+
+
+def _n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads of this machine that a number of workers stands for."""
+    if n_jobs in (None, 1):
+        return 1
+    from joblib import cpu_count, effective_n_jobs
+
+    return int(min(effective_n_jobs(n_jobs), cpu_count()))
 
 
 def estimate_along(games: Games, sample: OrderingGroups, *, n_jobs: int | None) -> ShapleyEstimate:

@@ -258,6 +258,8 @@ def _too_small(settings: Settings, games: Games, d: int, method: AnyMethod) -> s
 
 def _fits(settings: Settings, name: str, d: int) -> bool:
     """Return whether a method could be used instead."""
+    if METHODS[name].is_closed_form:
+        return False
     return (not settings.unbiased or is_unbiased(name)) and (name != "exact" or d <= MAX_ENUMERATED_PLAYERS)
 
 
