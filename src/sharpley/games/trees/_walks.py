@@ -74,7 +74,7 @@ def _add_leaf(failed, weights, of_background, leaf_value, on_path, n_on_path, sh
 
 
 @njit(nogil=True, cache=True)
-def _enter(childis_left, passes_row, bit, passed_before, split, background, here, there):
+def _enter(child_is_left, passes_row, bit, passed_before, split, background, here, there):
     """Move background rows from a node to its child; return how many can reach it, some of them with the row's help.
 
     ``here`` has the rows, their bits of A, their weights and their number, and ``there`` is filled in the same way.
@@ -84,7 +84,7 @@ def _enter(childis_left, passes_row, bit, passed_before, split, background, here
     new_rows, new_failed, new_weights = there
     count = 0
     for i in range(n):
-        passes = is_left(np.int64(background[column, rows[i]]), low, span) == childis_left
+        passes = is_left(np.int64(background[column, rows[i]]), low, span) == child_is_left
         if passes_row and passed_before:
             new_bits = failed[i] if passes else failed[i] | bit
         elif passes and not failed[i] & bit:  # the row fails, so that the background row has to pass every split
@@ -135,12 +135,12 @@ def add_values(nodes, root, depth, row, background, weights, players, leaf_value
             k = _place(players[column[parent]], on_path, n_on_path[above])
             n_on_path[level] = max(k + 1, n_on_path[above])
             bit = np.int64(1) << np.int64(k)
-            is_left = node == left[parent]
-            passes = is_left(np.int64(row[column[parent]]), low[parent], span[parent]) == is_left
+            child_is_left = node == left[parent]
+            passes = is_left(np.int64(row[column[parent]]), low[parent], span[parent]) == child_is_left
             before = not of_background[above] & bit
             of_background[level] = of_background[above] if passes else of_background[above] | bit
             alive[level] = _enter(
-                is_left,
+                child_is_left,
                 passes,
                 bit,
                 before,
