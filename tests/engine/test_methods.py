@@ -83,7 +83,7 @@ def test_choices_depend_on_values_only_where_that_is_declared(name):
 
 
 def test_auto_makes_no_estimator_itself():
-    with pytest.raises(ValueError, match="method 'auto' chooses another one"):
+    with pytest.raises(ValueError, match="method 'auto' makes no estimator"):
         as_method("auto").start(5, 0)
 
 

@@ -54,6 +54,8 @@ MethodName: TypeAlias = Literal[
     "regression",
     "gp",
     "gp-unbiased",
+    "trees",
+    "linear",
 ]
 """The names in ``METHODS``."""
 
@@ -98,7 +100,8 @@ class MethodRecord:
     name : str
         The ``method=`` name or, for a class that has none, the name of the class.
     factory : callable or None
-        Starts a run, as ``factory(d, rng=generator)``; None for "auto", which chooses another method.
+        Starts a run, as ``factory(d, rng=generator)``; None for "auto", which chooses another method, and for closed
+        forms.
     summary : str
         What the method does, in one line.
     origin : {"paper", "earlier", "ours"}
@@ -123,6 +126,8 @@ class MethodRecord:
         Names of the indices that the method estimates; None if it estimates any.
     largest_order : int
         Largest order of these indices: 1 for values, 2 for interactions of pairs, 3 for interactions of triples.
+    is_closed_form : bool
+        Whether values are computed from what is known of a model, without sampling.
     colour : str
         Colour of the method in all figures.
     """
@@ -141,6 +146,7 @@ class MethodRecord:
     own_coalitions: MethodFactory | None = None
     indices: tuple[str, ...] | None = (SHAPLEY.name,)
     largest_order: int = 1
+    is_closed_form: bool = False
     colour: str
 
     @property
@@ -151,6 +157,8 @@ class MethodRecord:
 
     def least_budget(self, d: int, index: Index = SHAPLEY) -> int:
         """Return the smallest budget, in evaluations, for d players."""
+        if self.is_closed_form:
+            return 0
         if self.factory is None:  # "auto" chooses "gp" or, with very many players, two orderings
             return min(METHODS[name].least_budget(d) for name in ("gp", "monte-carlo"))
         return self.start(d, 0, index).least_budget
@@ -190,7 +198,9 @@ class MethodRecord:
     @property
     def _checked_factory(self) -> MethodFactory:
         if self.factory is None:
-            raise ValueError(f"method {self.name!r} chooses another one; it makes no estimator itself")
+            raise ValueError(
+                f"method {self.name!r} makes no estimator: it chooses another method, or needs no sampling"
+            )
         return self.factory
 
 
@@ -226,11 +236,25 @@ def _of_sampler(
     )
 
 
+def _of_closed_form(name: str, summary: str, *, colour: str) -> MethodRecord:
+    """The record of a method that computes exact values from what is known of a model."""
+    return MethodRecord(
+        name=name,
+        factory=None,
+        summary=summary,
+        origin="ours",
+        is_unbiased=True,
+        indices=None,
+        is_closed_form=True,
+        colour=colour,
+    )
+
+
 _RECORDS = (
     MethodRecord(
         name="auto",
         factory=None,
-        summary="`exact` if the budget allows; otherwise `gp`, or `regression` where that would take too long",
+        summary="`trees` or `linear` for such models; `exact` if the budget allows; otherwise `gp` or `regression`",
         origin="ours",
         is_unbiased=False,
         learns_from_rows=True,
@@ -348,6 +372,8 @@ _RECORDS = (
         learns_from_rows=True,
         colour="#A00000",
     ),
+    _of_closed_form("trees", "exact values of a sum of trees, over all background rows", colour="#117733"),
+    _of_closed_form("linear", "exact values of a linear model, over all background rows", colour="#88CCEE"),
 )
 METHODS: dict[str, MethodRecord] = {record.name: record for record in _RECORDS}
 """What is known of every method, by its ``method=`` name."""

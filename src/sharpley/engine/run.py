@@ -24,6 +24,7 @@ from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.request import AllDraws, Request
 from sharpley.engine.blind import with_blind_errors
 from sharpley.engine.evaluation import evaluate
+from sharpley.engine.methods import AUTO, check_estimates
 from sharpley.engine.progress import Progress, progress_bar
 from sharpley.engine.results import Results
 from sharpley.engine.settings import Plan, Settings, make_plan
@@ -45,6 +46,8 @@ CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one look at the
 def run(games: Any, settings: Settings) -> Any:
     """Estimate the index of every row of games; arrays have shape (rows, components), or (rows, components, k)."""
     games = as_games(games)
+    if (exact := _closed_form(games, settings)) is not None:
+        return exact
     varying = checked_varying(games)
     # Before the model is called, since too small a budget is an error.
     n_patterns = int(_pattern_numbers(varying).max()) + 1
@@ -71,6 +74,33 @@ def run(games: Any, settings: Settings) -> Any:
     names = list(dict.fromkeys(plan.method.name for plan in plans.values()))  # that for the most players first
     stopwatch.report(names[0])
     return results.estimate(" and ".join(names))
+
+
+def _closed_form(games: Games, settings: Settings) -> Any:
+    """Return exact values that need no sampling, if such a method was asked for, or none and there are such values."""
+    method = settings.method
+    if not method.is_closed_form and method.name != AUTO:
+        return None
+    if method.is_closed_form:
+        check_estimates(method, settings.index)
+    forced = method.name if method.is_closed_form else None
+    found = games.closed_form(settings.index, method=forced, n_threads=_n_threads(settings.n_jobs))
+    if found is None:
+        return None
+    base = np.broadcast_to(found.base_values, (games.n_rows, len(found.base_values)))
+    rows, results = np.arange(games.n_rows), Results(games, settings.index, np.stack([base, base], axis=1))
+    results.write(rows, np.arange(results.n_components), exact_moments(found.values))
+    results.write_costs(rows, np.zeros_like(rows), np.full_like(rows, found.n_predictions))
+    return results.estimate(found.method)
+
+
+def _n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads of this machine that a number of workers stands for."""
+    if n_jobs in (None, 1):
+        return 1
+    from joblib import cpu_count, effective_n_jobs
+
+    return int(min(effective_n_jobs(n_jobs), cpu_count()))
 
 
 def estimate_along(games: Games, sample: OrderingGroups, *, n_jobs: int | None) -> ShapleyEstimate:

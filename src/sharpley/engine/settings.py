@@ -234,7 +234,7 @@ def _too_small(settings: Settings, games: Games, d: int, method: MethodRecord) -
 def _fits(settings: Settings, method: MethodRecord, d: int) -> bool:
     """Return whether a method could be used instead."""
     able = method.estimates(settings.index) and (method.name != "exact" or d <= MAX_ENUMERATED_PLAYERS)
-    return able and (not settings.unbiased or method.is_unbiased)
+    return able and not method.is_closed_form and (not settings.unbiased or method.is_unbiased)
 
 
 def _least(settings: Settings, games: Games, method: MethodRecord, d: int) -> int:
