@@ -18,11 +18,12 @@ from sharpley.games import Background, Games, MarginalGame, RandomModelWarning
 from sharpley.games.tiles.memory import BatchHalvedWarning
 from sharpley.image_result import ImageEstimate
 from sharpley.images import ImageExplainer
+from sharpley.importance import importance
 from sharpley.mean import PermutationMean, permutation_mean
 from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
-from sharpley.result import InteractionEstimate, ShapleyEstimate, load
+from sharpley.result import Importance, InteractionEstimate, ShapleyEstimate, load
 from sharpley.samplers import (
     Antithetic,
     KernelHerding,
@@ -49,6 +50,7 @@ __all__ = [
     "Games",
     "ImageEstimate",
     "ImageExplainer",
+    "Importance",
     "InteractionEstimate",
     "Kendall",
     "Kernel",
@@ -73,6 +75,7 @@ __all__ = [
     "estimate",
     "from_orderings",
     "games",
+    "importance",
     "load",
     "permutation_mean",
     "quadrature_weights",

@@ -4,6 +4,7 @@ from sharpley.games.base import ENDLESS, DrawFacts, Games
 from sharpley.games.callables import CallableGame, Game, as_games
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
 from sharpley.games.linked import LinkedGames
+from sharpley.games.loss import LossGame
 from sharpley.games.marginal.background import Background
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground, RandomModelWarning
@@ -23,6 +24,7 @@ __all__ = [
     "Glove",
     "KnownBackground",
     "LinkedGames",
+    "LossGame",
     "MarginalGame",
     "NoisyGame",
     "NoisyGameWarning",

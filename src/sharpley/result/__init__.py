@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sharpley.result.base import Estimate
+from sharpley.result.importance import Importance
 from sharpley.result.interactions import InteractionEstimate
 from sharpley.result.values import ShapleyEstimate
 
@@ -28,4 +29,4 @@ def load(path: str | Path) -> ShapleyEstimate | InteractionEstimate:
     return InteractionEstimate(**fields) if "labels" in fields else ShapleyEstimate(**fields)
 
 
-__all__ = ["Estimate", "InteractionEstimate", "ShapleyEstimate", "load"]
+__all__ = ["Estimate", "Importance", "InteractionEstimate", "ShapleyEstimate", "load"]
