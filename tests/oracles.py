@@ -251,3 +251,22 @@ def forest_index(trees, background, weights, rows, players, d, k, probability_we
                     gain = v[coalition | 1 << player] - v[coalition]
                     values[r, player] += probability_weights[coalition.bit_count()] * gain
     return values
+
+
+def importance_by_loss(predict, rows, y, background, loss):
+    """Shapley values of −E loss(y, mean over b of f(x_S, b)), by enumeration of all coalitions and background rows."""
+    d = rows.shape[1]
+
+    def value(members):
+        present = np.isin(np.arange(d), members)
+        mixed = [np.where(present, row, background) for row in rows]
+        means = np.array([predict(each).mean(axis=0) for each in mixed])
+        return -np.mean(loss(y, means))
+
+    values = {members: value(list(members)) for members in map(tuple, subsets(range(d)))}
+    found = np.zeros(d)
+    for members, before in values.items():
+        for player in set(range(d)) - set(members):
+            after = values[tuple(sorted((*members, player)))]
+            found[player] += factorial(len(members)) * factorial(d - len(members) - 1) / factorial(d) * (after - before)
+    return found

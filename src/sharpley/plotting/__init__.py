@@ -9,6 +9,7 @@ from sharpley.plotting.confidence import intervals
 from sharpley.plotting.curves import convergence
 from sharpley.plotting.image_page import image_page
 from sharpley.plotting.images import error_bars, error_map, heat_map, overlay, picture, three_columns
+from sharpley.plotting.importance import importance
 
 __all__ = [
     "convergence",
@@ -16,6 +17,7 @@ __all__ = [
     "error_map",
     "heat_map",
     "image_page",
+    "importance",
     "intervals",
     "overlay",
     "picture",

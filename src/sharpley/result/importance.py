@@ -266,6 +266,21 @@ def sizes_without_bias(values: Floats, errors: Floats) -> Floats:
     return np.asarray(np.where(errors > 0, 2.0 * np.abs(values) - twice, np.abs(values)))
 
 
+def common_error(values: Floats, errors: Floats, *, absolute: bool) -> Floats:
+    """Return the standard error of a mean over rows (n, d, …) -> (d, …), if all their errors are one error in common.
+
+    Rows that are explained together share orderings and background rows, and their errors are then nearly the same,
+    apart from their sizes. An error of φ is one of |φ| times the sign of φ: in a mean of |φ|, errors of rows with
+    opposite signs cancel. The sign of a value near 0 is not known, and counts by its mean.
+    """
+    from scipy.special import erf
+
+    if not absolute:
+        return np.asarray(errors.mean(axis=0))
+    signs = erf(values / np.where(errors > 0, np.sqrt(2.0) * errors, 1.0))
+    return np.asarray(np.abs((signs * errors).mean(axis=0)))
+
+
 def cohorts_of(by: Any, n: int) -> tuple[list[str] | None, list[NDArray[np.int64]]]:
     """Return the names of cohorts, and the rows of each; all rows without names if ``by`` is None."""
     if by is None:
@@ -285,13 +300,15 @@ def importance_of_values(
     *,
     absolute: bool = True,
     by: ArrayLike | None = None,
+    shared: bool = False,
     unvisited: float = 0.0,
     n_predictions: int | None = None,
     output_names: list[str] | None = None,
 ) -> Importance:
     """Return mean |φ|, or mean φ, over rows or cohorts of them, from the values of rows (n, d) or (n, d, k).
 
-    Errors of different rows count as independent; ``unvisited`` is the share of all rows that ``values`` do not have.
+    ``shared`` says whether the rows share orderings or draws, so that their errors have a part in common, and
+    ``unvisited`` is the share of all rows that ``values`` do not have.
     """
     sizes = sizes_without_bias(values, errors) if absolute else values
     cohorts, members = cohorts_of(by, len(values))
@@ -299,11 +316,13 @@ def importance_of_values(
     for rows in members:
         n, mine = len(rows), sizes[rows]
         noise = (errors[rows] ** 2).mean(axis=0)
+        common = common_error(values[rows], errors[rows], absolute=absolute) ** 2 if shared else 0.0
         spread = mine.var(axis=0, ddof=1) if n > 1 else np.full(mine.shape[1:], np.nan)
         between = np.maximum(spread - noise, 0.0) if n > 1 else spread
-        sampling = noise / n + (unvisited * between / n if unvisited else 0.0)
+        sampling = common + noise / n + (unvisited * between / n if unvisited else 0.0)
+        population = common + np.maximum(spread, noise) / n
         freedom = np.full(mine.shape[1:], max(1.0, n - 1.0))
-        parts.append((mine.mean(axis=0), np.sqrt(np.maximum(spread, noise) / n), np.sqrt(sampling), freedom, freedom))
+        parts.append((mine.mean(axis=0), np.sqrt(population), np.sqrt(sampling), freedom, freedom))
     arrays = [np.stack(part) for part in zip(*parts, strict=True)]
     counts = np.array([len(rows) for rows in members])
     if cohorts is None:

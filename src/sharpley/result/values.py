@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
+
+import numpy as np
 
 from sharpley.result.base import Estimate
+from sharpley.result.importance import Importance, importance_of_values
 
 
 @final
@@ -60,3 +63,39 @@ class ShapleyEstimate(Estimate):
       b  +0.8333 ± 0       ███████
       a  +0.3333 ± 0       ███
     """
+
+    def importance(self, *, absolute: bool = True, by: Any = None) -> Importance:
+        """Return mean |φ| over rows, without the upward bias of the sizes of noisy values, with errors.
+
+        Parameters
+        ----------
+        absolute : bool, default True
+            Whether to take means of |φ|, or means of φ.
+        by : (rows,) labels, optional
+            Cohorts of rows, each of which has an importance of its own; ``Importance.difference`` compares them.
+
+        Returns
+        -------
+        Importance
+            Its intervals are for the population that the rows are a sample of, or for these rows. ``n_predictions``
+            is the sum of those of the rows.
+
+        Examples
+        --------
+        >>> import sharpley
+        >>> explainer = sharpley.Explainer(lambda X: X[:, 0] - X[:, 1], [[0.0, 0.0]])
+        >>> explainer.estimate([[2.0, 3.0], [-1.0, 4.0]]).importance().values
+        array([1.5, 3.5])
+        """
+        if not self.has_rows:
+            raise ValueError("importance is a mean over rows, but this estimate has a single one; explain several rows")
+        return importance_of_values(
+            self.values,
+            np.nan_to_num(self.standard_errors),
+            self.component_names,
+            absolute=absolute,
+            by=by,
+            shared=True,
+            n_predictions=None if self.n_predictions is None else int(np.sum(self.n_predictions)),
+            output_names=self.output_names if self.values.ndim == 3 else None,
+        )
