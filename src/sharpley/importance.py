@@ -25,13 +25,13 @@ from sharpley.estimators.visits import (
     visiting_order,
 )
 from sharpley.games.loss import VISIT_ROWS, LossFunction, LossGame
-from sharpley.games.marginal.background import take_rows
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.outputs import Output
 from sharpley.indices import SHAPLEY
 from sharpley.result.importance import Importance, cohorts_of, importance_of_values
 
-VISITS_OF_ROW = 8  # for mean |φ|: as many rows as possible with 4 to 8 visits each are best
+VISITS_OF_ROW = 16  # for mean |φ|, where all rows can have them: the bias that is left is then below 2%
+FEWEST_VISITS = 8  # otherwise: as many rows as possible with a few visits each are best
 FIRST_VISITS = 200  # after which a tolerance is first checked
 GROWTH = 1.5
 LEAST_VISITS = 32  # for errors, of each cohort
@@ -91,10 +91,10 @@ def importance(
     groups, output, n_jobs, batch_size, feature_names, output_names
         As for ``Explainer``. With ``y``, all outputs are used.
     max_predictions : int, optional
-        Maximum number of predictions of the model in all. By default, 4,000 visits of rows; without ``y``, eight
+        Maximum number of predictions of the model in all. By default, 4,000 visits of rows; without ``y``, sixteen
         visits of every row. A visit needs 2 (d − 1) predictions, and eight times as many with ``y``.
     tol : float, optional
-        With ``y``: stop once the largest standard error for these rows is at most ``tol`` times the range of the values.
+        With ``y``: stop once the largest of ``sampling_errors`` is at most ``tol`` times the range of the values.
     rng : int, Generator, SeedSequence or None
         Source of randomness. The same seed gives the same results.
     progress : bool, optional
@@ -186,8 +186,9 @@ def _by_loss(game: LossGame, labels: Any, rng: np.random.Generator, spend: _Spen
             stacklevel=stacklevel_outside(),
         )
     name = game.loss if isinstance(game.loss, str) else getattr(game.loss, "__name__", "loss")
+    values, errors, sampling, freedom, sampling_freedom = (array[0] if is_one else array for array in arrays)
     return Importance(
-        *(array[0] if is_one else array for array in arrays),
+        *(values, errors, sampling, freedom, sampling_freedom),
         names=list(game.player_names or []),
         measure=f"removed {name.replace('_', ' ')}",
         n_rows=game.n_data if is_one else np.array([len(rows) for rows in members]),
@@ -210,8 +211,8 @@ def _say_bias(game: LossGame) -> None:
     if abs(bias) > max(3.0 * error, SEEN_BIAS * abs(float(exact_full - exact_empty))):
         warnings.warn(
             f"the loss of {game.visit_rows} background rows is biased by {-bias:.3g} ± {error:.1g} for the empty "
-            f"coalition, of {float(exact_full - exact_empty):.3g} that all features remove; a smooth loss, such as "
-            "'squared_error', is not",
+            f"coalition, of {float(exact_full - exact_empty):.3g} that all features remove; a larger visit_rows "
+            "lowers the bias, and 'squared_error' has none",
             RuntimeWarning,
             stacklevel=stacklevel_outside(),
         )
@@ -323,7 +324,7 @@ class _Columns:
 def _slopes(game: LossGame, rows: NDArray[np.int64], end: int) -> Floats:
     """Return how far the loss of each row falls with its prediction at ∅ or N: ± the root of the loss, (n,)."""
     loss = -game.ends_of_rows[end][rows]
-    other = game.predictions.endpoints()[rows, end]
+    other = game.outputs[rows, end]
     error = (other - game.targets.numbers[rows]).sum(axis=1)
     if game.targets.classes is not None and other.shape[1] > 1:
         error = other[:, -1] - game.targets.numbers[rows, -1]
@@ -352,20 +353,17 @@ def _by_size(
         values, output_names = exact.values, games.output_names
         return _of_values(values, np.zeros_like(values), names, output_names, absolute=absolute, by=labels)
     d, n = games.d, games.n_rows
-    ends, per_row = games.endpoints(), 1 + VISITS_OF_ROW * 2 * (d - 1)
-    limit = n if spend.max_predictions is None else (spend.max_predictions - background) // per_row
-    count = min(n, limit)
-    if count < 2 <= n or count < 1:
-        raise ValueError(f"max_predictions={spend.max_predictions} is too small: {background + 2 * per_row} are needed")
+    visits, count = _visits_of_rows(spend.max_predictions, n, background, 2 * (d - 1))
+    ends = games.endpoints()
     chosen = np.sort(visiting_order(ends[:, 1].mean(axis=1), rng)[:count])
-    rows = np.repeat(chosen, VISITS_OF_ROW)
+    rows = np.repeat(chosen, visits)
     draws = _balanced_draws(games, len(rows), rng)
     request = VisitRequest(Visits(rows, draws, make_orderings(len(rows), d, rng)))
     with progress_bar(spend.progress, len(request)) as bar:
         values = evaluate(games, np.arange(n), request, n_jobs=spend.n_jobs, advance=bar.advance)
     facts = games.draw_facts()
     contributions = request.contributions(values, facts.empty[draws], ends[rows, 1])
-    found, errors = _of_rows(contributions, draws, games, ends[chosen])
+    found, errors = _of_rows(contributions, draws, games, ends[chosen], visits)
     found_by = None if labels is None else labels[chosen]
     unvisited, cost = 1.0 - count / n, background + n + len(request)
     return _of_values(
@@ -405,17 +403,32 @@ def _balanced_draws(games: MarginalGame, count: int, rng: np.random.Generator) -
     return np.concatenate([rng.permutation(n) for _ in range(-(-count // n))])[:count]
 
 
+def _visits_of_rows(limit: int | None, n: int, background: int, cost: int) -> tuple[int, int]:
+    """Return how often how many of n rows are visited, if every visit needs ``cost`` predictions."""
+    if limit is None or cost == 0:
+        return VISITS_OF_ROW, n
+    left = limit - background - n
+    visits = left // (n * cost)
+    if visits >= FEWEST_VISITS:
+        return visits, n
+    count = left // (FEWEST_VISITS * cost)
+    if count < min(n, 2):
+        needed = background + n + min(n, 2) * FEWEST_VISITS * cost
+        raise ValueError(f"max_predictions={limit} is too small for {n} rows: at least {needed} are needed")
+    return FEWEST_VISITS, count
+
+
 def _of_rows(
-    contributions: Floats, draws: NDArray[np.int64], games: MarginalGame, ends: Floats
+    contributions: Floats, draws: NDArray[np.int64], games: MarginalGame, ends: Floats, m: int
 ) -> tuple[Floats, Floats]:
-    """Return φ of every visited row and its standard error, (rows, d, k), from contributions (rows · visits, d, k).
+    """Return φ of every visited row and its standard error, (rows, d, k), from m visits of each, (rows · m, d, k).
 
     What the background row of a visit adds to the contributions in all rows alike is found by a regression over all
     visits, on f(b) and bins of the player's own columns, and subtracted: its mean over all background rows is 0.
     """
     facts, weights = games.draw_facts(), games.draw_weights
     shares = np.full(games.n_draws, 1.0 / games.n_draws) if weights is None else np.asarray(weights)
-    m, k = VISITS_OF_ROW, contributions.shape[2]
+    k = contributions.shape[2]
     adjusted = contributions.copy()
     for player in range(games.d):
         features = _background_features(facts.empty, facts.columns[:, facts.players == player], shares)[draws]

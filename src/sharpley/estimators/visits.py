@@ -161,7 +161,7 @@ class Controls(NamedTuple):
 
 
 def regressed(values: Floats, shares: Floats, controls: Controls) -> tuple[float, Floats]:
-    """Return the mean of values (n,) by the regression with the smallest leave-one-out error, and these errors, (n,)."""
+    """Return the mean of values (n,) by the regression with the smallest leave-one-out errors, and these, (n,)."""
     n = len(values)
     most = max(1, min(controls.features.shape[1], n // VISITS_PER_FEATURE))
     features, means = controls.features[:, :most], controls.means[:most]

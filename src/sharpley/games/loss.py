@@ -109,11 +109,12 @@ class LossGame(Games):
         self.draws_per_call = max(1, self.predictions.draws_per_call // self.visit_rows)
         self._seed = np.random.default_rng(rng).integers(2**32, size=4)
         self._shuffled: dict[int, NDArray[np.int64]] = {}
-        self._of_rows = self.predictions.endpoints()
+        self.outputs = self.predictions.endpoints()
+        """Mean prediction for the background, and the prediction for each data row, (n, 2, k)."""
         self._of_background = self.predictions.draw_facts().empty
         is_classes = _is_classifier(model) or loss == LOG_LOSS
-        self.targets = _as_targets(y, self.n_data, self._of_rows.shape[2], self.predictions.output_names, is_classes)
-        self.loss = _checked_loss(loss, self.targets, self._of_rows)
+        self.targets = _as_targets(y, self.n_data, self.outputs.shape[2], self.predictions.output_names, is_classes)
+        self.loss = _checked_loss(loss, self.targets, self.outputs)
 
     def subset(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the background rows of visits, (p,) -> (p, m).
@@ -161,7 +162,7 @@ class LossGame(Games):
     def ends_of_rows(self) -> tuple[Floats, Floats]:
         """The values of ∅ and N for every data row, with all background rows, (n,) each."""
         rows = np.arange(self.n_data)
-        empty, full = (-self.loss_of(self._of_rows[:, end], rows) for end in (0, 1))
+        empty, full = (-self.loss_of(self.outputs[:, end], rows) for end in (0, 1))
         return empty, full
 
     def endpoints(self) -> Floats:
@@ -182,7 +183,9 @@ class LossGame(Games):
             return np.asarray(((predictions - y) ** 2).mean(axis=-1))
         if self.loss == ABSOLUTE_ERROR:
             return np.asarray(np.abs(predictions - y).mean(axis=-1))
-        return np.asarray(_called(self.loss, y.reshape(-1), predictions.reshape(-1)).reshape(predictions.shape).mean(-1))
+        return np.asarray(
+            _called(self.loss, y.reshape(-1), predictions.reshape(-1)).reshape(predictions.shape).mean(-1)
+        )
 
     def _of_class(self, predictions: Floats, row: NDArray[np.int64]) -> Floats:
         """Return the probabilities of the true classes, (p, …, k) -> (p, …)."""

@@ -58,7 +58,9 @@ def importance(
     d = len(found.names)
     cohorts = found.cohorts or [""]
     if found.values.size != d * len(cohorts):
-        raise ValueError(f"importance of several outputs, {found.output_names}, cannot be drawn; pass output= to choose one")
+        raise ValueError(
+            f"importance of several outputs, {found.output_names}, cannot be drawn; pass output= to choose one"
+        )
     if len(cohorts) > MOST_COHORTS:
         raise ValueError(f"{len(cohorts)} cohorts are too many for one picture, which has space for {MOST_COHORTS}")
     values, lower, upper = (part.reshape(len(cohorts), d) for part in (found.values, *found.interval(level, of=of)))

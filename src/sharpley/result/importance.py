@@ -1,4 +1,4 @@
-"""The result of global importance: one number for each feature, with an interval for these rows or for all such rows."""
+"""The result of global importance: one number for each feature, with intervals for these rows or a population."""
 
 from __future__ import annotations
 
@@ -149,7 +149,8 @@ class Importance:
 
     def _with(self, arrays: Sequence[Floats], n_rows: int | NDArray[np.int64], cohorts: list[str] | None) -> Self:
         names = ("values", "standard_errors", "sampling_errors", "degrees_of_freedom", "sampling_degrees")
-        return replace(self, **dict(zip(names, arrays, strict=True)), n_rows=n_rows, cohorts=cohorts)
+        changed: dict[str, Any] = dict(zip(names, arrays, strict=True))
+        return replace(self, **changed, n_rows=n_rows, cohorts=cohorts)
 
     def _tables(self) -> list[tuple[dict[str, str], Any]]:
         """Return the labels and the place of every list of features: one for each cohort and output."""
@@ -327,8 +328,9 @@ def importance_of_values(
     counts = np.array([len(rows) for rows in members])
     if cohorts is None:
         arrays, counts = [array[0] for array in arrays], counts[0]
+    value, error, sampling_error, freedom, sampling_freedom = arrays
     return Importance(
-        *arrays,
+        *(value, error, sampling_error, freedom, sampling_freedom),
         names=names,
         measure="mean |φ|" if absolute else "mean φ",
         n_rows=int(counts) if cohorts is None else counts,

@@ -15,6 +15,7 @@ sample of other rows; "these rows" how often the interval for these rows covers 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,14 +84,12 @@ def reference(given: Problem, *, factor: int) -> Floats:
 
 def ours(given: Problem, predictions: int, seed: int) -> Any:
     """Return our estimate."""
-    return sharpley.importance(
-        given.predict, given.X, given.y, loss=given.loss, max_predictions=predictions, rng=seed
-    )
+    return sharpley.importance(given.predict, given.X, given.y, loss=given.loss, max_predictions=predictions, rng=seed)
 
 
 def of_sage(given: Problem, kind: str, m: int, predictions: int, seed: int) -> Floats:
     """Return an estimate of sage-importance with m background rows; it may use up to one batch more predictions."""
-    import sage
+    sage: Any = import_module("sage")  # pip install sage-importance
 
     rows = np.random.default_rng(seed).choice(len(given.X), size=min(m, len(given.X)), replace=False)
     is_classes = given.loss == "log_loss"
@@ -160,7 +159,9 @@ def lines_of(name: str, data: Path, *, quick: bool) -> str:
     mine = [ours(given, predictions, seed) for seed in range(seeds)]
     error = float(np.mean([relative(found.values, truth) for found in mine]))
     theirs = {
-        (kind, m): float(np.mean([relative(of_sage(given, kind, m, predictions, seed), truth) for seed in range(seeds)]))
+        (kind, m): float(
+            np.mean([relative(of_sage(given, kind, m, predictions, seed), truth) for seed in range(seeds)])
+        )
         for kind in ("permutation", "kernel")
         for m in BACKGROUNDS
     }

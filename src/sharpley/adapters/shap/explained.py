@@ -52,9 +52,7 @@ class Explanation(shap.Explanation):  # type: ignore[misc]
         names = [str(name) for name in (self.feature_names or [])] or [f"Feature {j}" for j in range(values.shape[1])]
         outputs = [str(name) for name in self.output_names] if values.ndim == 3 and self.output_names else None
         errors = np.nan_to_num(np.asarray(self.error_std))
-        return importance_of_values(
-            values, errors, names, absolute=absolute, by=by, shared=True, output_names=outputs
-        )
+        return importance_of_values(values, errors, names, absolute=absolute, by=by, shared=True, output_names=outputs)
 
     def __copy__(self) -> Explanation:
         parts = {name: getattr(self, name) for name in PARTS}
