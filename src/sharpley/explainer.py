@@ -12,8 +12,9 @@ from sharpley._support.checks import check_flag
 from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, hint, with_hints
 from sharpley._support.typing import RNG
 from sharpley.engine.methods import Method, as_method
-from sharpley.engine.options import Draws, Limits, check_options, documented
-from sharpley.estimation import estimate
+from sharpley.engine.options import Draws, Limits, Options, check_options, documented
+from sharpley.engine.run import run
+from sharpley.engine.settings import make_settings
 from sharpley.forecast import PILOT_ROWS, Forecast, forecast, pilot_positions
 from sharpley.games.base import Games
 from sharpley.games.linked import Link, LinkedGames, as_link, check_link
@@ -337,17 +338,16 @@ class Explainer:
     def _estimate(self, games: MarginalGame, limits: Limits, *, in_workers: bool = True, index: Index = SHAPLEY) -> Any:
         start = perf_counter()
         linked: Games = games if as_link(self.link) is None else LinkedGames(games, self.link or "identity")
-        found = estimate(
-            linked,
-            index=index,
-            method=self.method,
-            draws=self.draws,
-            rng=self.rng,
-            unbiased=self.unbiased,
-            independent_rows=self.independent_rows,
-            n_jobs=self.n_jobs if in_workers else None,
+        options: Options = {
+            "method": self.method,
+            "draws": self.draws,
+            "rng": self.rng,
+            "unbiased": self.unbiased,
+            "independent_rows": self.independent_rows,
+            "n_jobs": self.n_jobs if in_workers else None,
             **limits,
-        )
+        }
+        found = run(linked, make_settings(options, index))
         labels = row_labels_of(games.rows)
         seconds = perf_counter() - start
         return replace(found, output_names=games.output_names, row_labels=labels, compute_time=seconds)

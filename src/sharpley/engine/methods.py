@@ -172,21 +172,22 @@ class MethodRecord:
         """Return whether the method estimates an index."""
         return index.order <= self.largest_order and (self.indices is None or index.name in self.indices)
 
-    def start(self, d: int, rng: RNG, index: Index = SHAPLEY) -> CoalitionEstimator:
-        """Start a run on games of d players."""
-        estimator = _started(self._checked_factory, d, rng)
-        estimator.index = index
-        return estimator
-
-    def start_in_draw(self, d: int, rng: RNG) -> CoalitionEstimator:
-        """Start the estimate of a single draw from coalitions of its own."""
-        if self.own_coalitions is None:
-            raise ValueError(f"method {self.name!r} does not choose coalitions for single draws")
-        return _started(self.own_coalitions, d, rng)
+    def start(self, d: int, rng: RNG, index: Index = SHAPLEY, *, in_draw: bool = False) -> CoalitionEstimator:
+        """Start a run on games of d players; ``in_draw``, on single draws that have coalitions of their own."""
+        factory = self.own_coalitions if in_draw else self.factory
+        if factory is None:
+            raise ValueError(f"method {self.name!r} makes no estimator: it chooses another method, or samples nothing")
+        made: object = factory(d, rng=np.random.default_rng(rng))  # any, if the factory is the user's
+        if isinstance(made, Sampler):
+            made = walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
+        if not isinstance(made, CoalitionEstimator):
+            raise TypeError(f"method must make a Sampler or a CoalitionEstimator, but {self.name} made {made!r}")
+        made.index = index
+        return made
 
     def start_sampler(self, d: int, rng: RNG = None) -> Sampler:
         """Return the sampler of a method that is one."""
-        made = self._checked_factory(d, rng=np.random.default_rng(rng))
+        made: object = None if self.factory is None else self.factory(d, rng=np.random.default_rng(rng))
         if not isinstance(made, Sampler):
             raise TypeError(f"method must make a Sampler, but {self.name} made {made!r}")
         return made
@@ -194,24 +195,6 @@ class MethodRecord:
     def start_source(self, d: int, rng: RNG, expected: int | None = None) -> GroupedSource:
         """Return the source of orderings of a method that is a sampler, for an expected number of them."""
         return GroupedSource(self.start_sampler(d, rng), expected)
-
-    @property
-    def _checked_factory(self) -> MethodFactory:
-        if self.factory is None:
-            raise ValueError(
-                f"method {self.name!r} makes no estimator: it chooses another method, or needs no sampling"
-            )
-        return self.factory
-
-
-def _started(factory: MethodFactory, d: int, rng: RNG) -> CoalitionEstimator:
-    made: object = factory(d, rng=np.random.default_rng(rng))  # any, if the factory is the user's
-    if isinstance(made, Sampler):
-        return walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
-    if not isinstance(made, CoalitionEstimator):
-        name = _name_of(factory)
-        raise TypeError(f"method must make a Sampler or a CoalitionEstimator, but {name} made {made!r}")
-    return made
 
 
 def _of_sampler(

@@ -280,7 +280,7 @@ def _estimator(plan: Plan, d: int, settings: Settings) -> Estimator:
     if not plan.own_draws:
         return method.start(d, rng, settings.index)
     if method.own_coalitions is not None:
-        return OwnCoalitions(d, method.start_in_draw, endpoint_cost=plan.endpoint_cost, rng=rng)
+        return OwnCoalitions(d, partial(method.start, in_draw=True), endpoint_cost=plan.endpoint_cost, rng=rng)
     return OwnOrderings(
         d,
         partial(method.start_source, d),
