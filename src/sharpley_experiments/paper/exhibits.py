@@ -22,7 +22,7 @@ class Preset:
     Attributes
     ----------
     name : str
-        "quick" (seconds, for tests), "laptop" or "paper".
+        "quick" (seconds, for tests), "laptop", "images" (laptop with images at the paper's size) or "paper".
     n_pairs : int
         Number of pairs of orderings whose Kendall correlations are counted.
     n_scatter : int
@@ -93,12 +93,15 @@ class Context:
         Folder with data sets; None to download them.
     jobs : int
         Number of processes; -1 for one per core. Results do not depend on it.
+    is_stored_only : bool
+        Whether to show the cells that are stored, and compute no others; of exhibits of images.
     """
 
     preset: Preset
     folder: Path
     data: Path | None = None
     jobs: int = 1
+    is_stored_only: bool = False
 
 
 class Details(NamedTuple):
