@@ -118,7 +118,8 @@ def reproduce(
 
     Images: images, images-time, images-lambda.
 
-    Claims of the text: propositions, herding-rate, orthogonal-blocks, clustering.
+    Claims of the text: propositions, herding-rate, functions, orthogonal-blocks,
+    clustering.
 
     Beyond the paper: ours-gbdt, ours-mlp, own-draws, images-ours.
 

@@ -118,6 +118,8 @@ class Finding(NamedTuple):
     verdict: Verdict
     evidence: str
     details: Details | None = None
+    rule: str = ""
+    """What makes the claim hold or not; if empty, the rule of the exhibit."""
 
 
 def no_findings(table: DataFrame) -> list[Finding]:
@@ -151,6 +153,8 @@ class Exhibit:
     source : str
         Where the paper has it: "Figure 9", "Table 4", or "Section 3.1" for claims of the text alone. Empty if the paper
         has nothing of it.
+    rule : str
+        What makes its claims hold or not, for findings without a rule of their own.
     """
 
     name: str
@@ -162,6 +166,7 @@ class Exhibit:
     interactive: Callable[[DataFrame], str] | None = None
     findings: Callable[[DataFrame], list[Finding]] = no_findings
     source: str = ""
+    rule: str = ""
 
     @property
     def is_of_paper(self) -> bool:

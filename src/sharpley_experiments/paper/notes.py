@@ -16,8 +16,8 @@ NOTES = (
     "They are shown with standardised inputs, which decide, and with raw numbers. What is explained is the "
     "prediction of a regression and the log-odds of a classification.",
     "Sobol' orderings depend on how the players are labelled, through the order of the polar angles. Here it is the"
-    " order of Algorithm 4 as printed, with players in the order of the data's columns; the authors' code has the "
-    "angles the other way round. Neither is better on all data.",
+    " order of Algorithm 4 as printed, with players in the order of the data's columns; the authors' early code has "
+    "the angles the other way round. Neither is better on all data.",
     "year is a sample of 7,000 of its 515,345 rows, unless the whole data set is given. breast_cancer is scikit-"
     "learn's, with 569 rows of 30 columns; the paper prints 699 rows, which is another data set. make_regression "
     "has the authors' seed and noise.",

@@ -143,7 +143,7 @@ def test_text_is_escaped(fake):
 
 def test_claims_come_first_with_verdict_evidence_and_a_link_to_the_figure(fake):
     read = Page(fake[1].page)
-    assert list(read.texts)[:5] == ["", "notes", "rules", "claims", "first"]
+    assert list(read.texts)[:5] == ["", "contents", "claims", "notes", "rules"]
     assert re.search(r"does not hold\s*A claim\.2 rows → Table 2, last", read.texts["claims"])
     counts = "All 2✓ holds 1◐ holds in part 0✗ does not hold 1? undecided 0– not judged 0i remark 0"
     assert counts in read.texts["claims"]

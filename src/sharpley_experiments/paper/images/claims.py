@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TILES, ORDERINGS = 256, 100  # of the paper
-NOT_LOWER = Judge(LOWER.contradicts, LOWER.agrees)
+NOT_LOWER = Judge(LOWER.contradicts, LOWER.agrees, f"the other way round: {LOWER.words}")
 
 
 def about_errors(table: DataFrame) -> list[Finding]:
@@ -70,6 +70,7 @@ def _lowest(table: DataFrame, one: str) -> Finding:
             judged(list(ratios.values()), LOWER),
             f"error of {one} / error of the best other method",
             Details(("image", "best other method", "ratio"), tuple(rows)),
+            LOWER.words,
         ),
     )
 
@@ -78,4 +79,4 @@ def _compared(table: DataFrame, one: str, other: str, judge: Judge, claim: str) 
     ratios = {i: ratio_interval(errors_of(table, i, one), errors_of(table, i, other)) for i in images_of(table)}
     details = Details(("image", "ratio"), tuple((image, shown(ratio)) for image, ratio in ratios.items()))
     found = judged(list(ratios.values()), judge)
-    return at_size(table, Finding(claim, found, f"error of {one} / error of {other}", details))
+    return at_size(table, Finding(claim, found, f"error of {one} / error of {other}", details, judge.words))

@@ -58,7 +58,7 @@ def findings(table: DataFrame) -> list[Finding]:
     ratios = {line: ratio_interval(overall[line], overall[scaled(4)]) for line in LINES if line != scaled(4)}
     details = Details(("λ", "ratio"), tuple((line, shown(ratio)) for line, ratio in ratios.items()))
     claim, what = "Images: λ has little impact on average.", "error / that with λ = 4, mean over images"
-    return [at_size(table, Finding(claim, judged(list(ratios.values()), SIMILAR), what, details))]
+    return [at_size(table, Finding(claim, judged(list(ratios.values()), SIMILAR), what, details, SIMILAR.words))]
 
 
 def _over_images(table: DataFrame, line: str) -> np.ndarray:
