@@ -262,7 +262,7 @@ def test_breast_cancer_has_569_rows_of_30_columns():
 
 
 def test_the_range_of_the_figures():
-    """5,000 marginal evaluations are 46 orderings of adult by the text, 92 by the authors' early code; 55 and 109 of year."""
+    """5,000 marginal evaluations are 46 orderings of adult by the text, 92 by the early code; 55 and 109 of year."""
     for view, adult, year in ((IN_RANGE, 46, 55), (AS_IN_CODE, 92, 109)):
         assert view.includes(adult, 107)
         assert not view.includes(adult + 1, 107)
@@ -350,7 +350,7 @@ def test_table_4_has_the_printed_order_of_the_angles():
 
 
 def test_spearman_on_orderings_herds_no_better_than_monte_carlo():
-    """As in the early repository: the error of a game is Monte Carlo's, where the kernel of ranks divides it by four."""
+    """As in the early repository: the error is Monte Carlo's, where the kernel of ranks divides it by three."""
     game = UnanimitySum.random(8, n_terms=40, max_order=2, rng=0)
 
     def squared_error(make, trials=40):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TILES, ORDERINGS = 256, 100  # of the paper
+JUDGED_BY = (
+    "--preset images judges it: three minutes of one core for each method, trial and photograph, four hours in all"
+)
 NOT_LOWER = Judge(LOWER.contradicts, LOWER.agrees, f"the other way round: {LOWER.words}")
 
 
@@ -42,7 +45,8 @@ def at_size(table: DataFrame, found: Finding) -> Finding:
 
     Nothing is judged from few trials, from smaller images, or from digits and a tiny network in place of photographs.
     """
-    d, n, trials = int(table["d"].iloc[0]), int(table["n"].iloc[0]), int(table["trial"].nunique())
+    d, n = int(table["d"].iloc[0]), int(table["n"].iloc[0])
+    trials = int(table.groupby(["image", "series"])["trial"].nunique().min())
     if table["network"].iloc[0] == DIGITS:
         why = "digits and a tiny network stand in for photographs"
     elif trials < FEWEST_TRIALS:
@@ -51,7 +55,9 @@ def at_size(table: DataFrame, found: Finding) -> Finding:
         why = f"{d} tiles and {n} orderings instead of {TILES} and {ORDERINGS}"
     else:
         return found
-    return found._replace(verdict="not judged", evidence=f"not judged at this size, {why}; {found.evidence}")
+    return found._replace(
+        verdict="not judged", evidence=f"not judged at this size, {why}; {JUDGED_BY}; {found.evidence}"
+    )
 
 
 def _lowest(table: DataFrame, one: str) -> Finding:

@@ -114,7 +114,7 @@ def _single(settings: Settings) -> Finding:
         f"significantly below antithetic in {improved} of {len(gains)} settings; permutation designs, which are not in "
         f"the paper, are below the best of its methods in {below} of {len(gains)}",
         _lowest(best),
-        "holds if the best differs between settings and is certainly below antithetic in all, in part if either is true",
+        "holds if the best differs between settings and is certainly below antithetic in all, in part if either is so",
     )
 
 
