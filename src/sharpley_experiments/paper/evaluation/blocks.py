@@ -146,7 +146,7 @@ def findings(table: DataFrame) -> list[Finding]:
         Finding(
             claims[1],
             verdict(agree, against, 2 * len(others) - agree - against),
-            f"{strong[0]} of {len(others)} correlations with the reverse are, "
+            f"{strong[0]} of {len(others)} correlations with the reverse are strong, "
             f"and {weak[0]} of {len(others)} at right angles ({max(right):.4f} to {min(right):.4f}, "
             f"{sum(one.high < 0 for one in others)} certainly negative), which matter only because they are many",
             rule=f"a correlation whose interval lies below {STRONG:g} agrees, above contradicts",

@@ -157,7 +157,7 @@ def draw(table: DataFrame, note: str) -> Figure:
         right.plot(each.columns, each.mean(), **look)
     for rate, words in ((-0.5, "random orderings: −1/2"), (-1.0, "O(1/n): −1")):
         right.axhline(rate, color=GREY, linewidth=1)
-        right.text(SIZES[1], rate + 0.012, words, fontsize=8, color="#555555")
+        right.text(SIZES[1], rate + (0.012 if rate > STATED else -0.05), words, fontsize=8, color="#555555")
     left.set(yscale="log", xlabel="orderings n", ylabel="discrepancy")
     right.set(xlabel="orderings n", ylabel="exponent of n from n/2 to n", ylim=(-1.25, -0.4))
     for ax in (left, right):
