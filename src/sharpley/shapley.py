@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sharpley.engine.methods import Method
 from sharpley.engine.run import estimate_along
 from sharpley.estimation import estimate
 from sharpley.games.base import Games
-from sharpley.games.callables import as_games
+from sharpley.games.callables import SetGame, as_games
 from sharpley.permutations.orderings import as_orderings
 from sharpley.result import ShapleyEstimate
 from sharpley.samplers.replicates import GroupedOrderings
@@ -34,6 +34,7 @@ def shapley_values(
     n_jobs: int | None = None,
     progress: bool | None = None,
     names: Sequence[str] | None = None,
+    players: Sequence[Hashable] | None = None,
     batch_size: int | None = None,
 ) -> ShapleyEstimate:
     """Estimate the Shapley values of one game.
@@ -41,13 +42,16 @@ def shapley_values(
     Parameters
     ----------
     game : callable or Games
-        Maps bool coalitions (m, d) to values (m,), or (m, k) for k outputs.
+        Maps bool coalitions (m, d) to values (m,), or (m, k) for k outputs; with ``players``, a frozenset of names to a
+        number, or to k numbers.
     d : int, optional
         Number of players. By default, the game's attribute ``d`` or ``n_players``.
     method, draws, max_evals, max_predictions, tol, rng, unbiased, n_jobs, progress
         As for ``estimate``.
     names : sequence of d str, optional
         Names of the players, which the result keeps.
+    players : sequence of hashable, optional
+        Names of the players of a function of sets of names; see ``games.SetGame``, which has a cache.
     batch_size : int, optional
         Maximum number of coalitions in one call of the game; 4,096 by default.
 
@@ -62,9 +66,14 @@ def shapley_values(
     >>> found = shapley_values(Airport((1.0, 2.0, 4.0)), rng=0)
     >>> found.values.round(3), found.method, found.n_evals
     (array([0.333, 0.833, 2.833]), 'exact', 8)
+
+    A function of sets of names:
+
+    >>> shapley_values(lambda S: 10.0 if {"a", "b"} <= S else 0.0, players=["a", "b", "c"]).values
+    array([5., 5., 0.])
     """
     found = estimate(
-        _one_game(game, d, names=names, batch_size=batch_size),
+        _one_game(game if players is None else SetGame(game, players), d, names=names, batch_size=batch_size),
         method=method,
         draws=draws,
         max_evals=max_evals,

@@ -1,7 +1,7 @@
 """Games: their common interface, models as games, and classic games with known Shapley values."""
 
 from sharpley.games.base import ENDLESS, DrawFacts, Games
-from sharpley.games.callables import CallableGame, Game, as_games
+from sharpley.games.callables import CallableGame, Game, SetGame, as_games
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
 from sharpley.games.linked import LinkedGames
 from sharpley.games.marginal.background import Background
@@ -27,6 +27,7 @@ __all__ = [
     "NoisyGame",
     "NoisyGameWarning",
     "RandomModelWarning",
+    "SetGame",
     "TileGame",
     "TreeGame",
     "UnanimitySum",

@@ -9,6 +9,7 @@ from sharpley.plotting.confidence import intervals
 from sharpley.plotting.curves import convergence
 from sharpley.plotting.image_page import image_page
 from sharpley.plotting.images import error_bars, error_map, heat_map, overlay, picture, three_columns
+from sharpley.plotting.interactions import interaction_matrix, interaction_network
 
 __all__ = [
     "convergence",
@@ -16,6 +17,8 @@ __all__ = [
     "error_map",
     "heat_map",
     "image_page",
+    "interaction_matrix",
+    "interaction_network",
     "intervals",
     "overlay",
     "picture",
