@@ -11,6 +11,7 @@ from sharpley.games.noisy import NoisyGame, NoisyGameWarning
 from sharpley.games.tiles.game import TileGame
 from sharpley.games.tiles.segments import superpixels
 from sharpley.games.trees.game import TreeGame
+from sharpley.games.valuation import ValuationGame
 
 __all__ = [
     "ENDLESS",
@@ -31,6 +32,7 @@ __all__ = [
     "TileGame",
     "TreeGame",
     "UnanimitySum",
+    "ValuationGame",
     "WeightedVoting",
     "as_games",
     "superpixels",
