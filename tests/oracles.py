@@ -207,3 +207,47 @@ def dense_gram(z, t, scales, tau2):
         + scales.sizes * fixed.sizes
         + scales.linear_by_size * fixed.linear_by_size
     )
+
+
+def leaf_of(tree, row):
+    """The leaf that a row reaches, one split after the other."""
+    node = 0
+    while tree.left[node] >= 0:
+        value = row[tree.feature[node]]
+        if np.isnan(value):
+            goes_left = tree.missing_left[node]
+        elif node in tree.categories:
+            goes_left = value in tree.categories[node]
+        else:
+            goes_left = value < tree.threshold[node]
+        node = tree.left[node] if goes_left else tree.right[node]
+    return node
+
+
+def forest_output(trees, row, k):
+    """The sum of the leaf values of all trees, (k,)."""
+    total = np.zeros(k)
+    for tree in trees:
+        value = np.atleast_1d(tree.value[leaf_of(tree, row)])
+        total[slice(None) if tree.output < 0 else [tree.output]] += value
+    return total
+
+
+def forest_index(trees, background, weights, rows, players, d, k, probability_weights):
+    """An index of all rows by its definition: every coalition, every background row, every tree, (rows, d, k).
+
+    ``probability_weights[s]`` is the weight of a contribution to a coalition of s players.
+    """
+    values = np.zeros((len(rows), d, k))
+    for r, row in enumerate(rows):
+        v = np.zeros((2**d, k))
+        for coalition in range(2**d):
+            is_in = np.array([coalition >> player & 1 for player in players], dtype=bool)
+            for b, weight in zip(background, weights, strict=True):
+                v[coalition] += weight * forest_output(trees, np.where(is_in, row, b), k)
+        for player in range(d):
+            for coalition in range(2**d):
+                if not coalition >> player & 1:
+                    gain = v[coalition | 1 << player] - v[coalition]
+                    values[r, player] += probability_weights[coalition.bit_count()] * gain
+    return values

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from sharpley._support.checks import check_weights
-from sharpley._support.typing import RNG, ArrayLike
-from sharpley.engine.auto import Draws
-from sharpley.engine.methods import Method
-from sharpley.engine.run import estimate_along
-from sharpley.estimation import estimate
+from sharpley._support.typing import ArrayLike
+from sharpley.engine.options import Options, check_options, documented
+from sharpley.engine.run import estimate_along, run
+from sharpley.engine.settings import make_settings
 from sharpley.games.base import Games
 from sharpley.games.callables import SetGame, as_games
 from sharpley.permutations.orderings import as_orderings
@@ -20,22 +19,15 @@ from sharpley.result import ShapleyEstimate
 from sharpley.samplers.replicates import GroupedOrderings
 
 
+@documented(Options, without=("independent_rows",))
 def shapley_values(
     game: Any,
     d: int | None = None,
     *,
-    method: Method = "auto",
-    draws: Draws = "auto",
-    max_evals: int | None = None,
-    max_predictions: int | None = None,
-    tol: float | None = None,
-    rng: RNG = None,
-    unbiased: bool = False,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
     names: Sequence[str] | None = None,
     players: Sequence[Hashable] | None = None,
     batch_size: int | None = None,
+    **options: Unpack[Options],
 ) -> ShapleyEstimate:
     """Estimate the Shapley values of one game.
 
@@ -46,14 +38,13 @@ def shapley_values(
         number, or to k numbers.
     d : int, optional
         Number of players. By default, the game's attribute ``d`` or ``n_players``.
-    method, draws, max_evals, max_predictions, tol, rng, unbiased, n_jobs, progress
-        As for ``estimate``.
     names : sequence of d str, optional
         Names of the players, which the result keeps.
     players : sequence of hashable, optional
         Names of the players of a function of sets of names; see ``games.SetGame``, which has a cache.
     batch_size : int, optional
         Maximum number of coalitions in one call of the game; 4,096 by default.
+    {options}
 
     Returns
     -------
@@ -72,20 +63,10 @@ def shapley_values(
     >>> shapley_values(lambda S: 10.0 if {"a", "b"} <= S else 0.0, players=["a", "b", "c"]).values
     array([5., 5., 0.])
     """
-    found = estimate(
-        _one_game(game if players is None else SetGame(game, players), d, names=names, batch_size=batch_size),
-        method=method,
-        draws=draws,
-        max_evals=max_evals,
-        max_predictions=max_predictions,
-        tol=tol,
-        rng=rng,
-        unbiased=unbiased,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    one: ShapleyEstimate = found.row(0)
-    return one
+    check_options(options, Options, "shapley_values")
+    one = _one_game(game if players is None else SetGame(game, players), d, names=names, batch_size=batch_size)
+    found: ShapleyEstimate = run(one, make_settings(options)).row(0)
+    return found
 
 
 def from_orderings(

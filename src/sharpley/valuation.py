@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from sharpley._support.checks import check_count
 from sharpley._support.typing import RNG, Floats
 from sharpley.engine.methods import Method
+from sharpley.engine.options import Limits, check_options, documented
 from sharpley.estimation import estimate
 from sharpley.games.valuation import Groups, ValuationGame
 from sharpley.indices import Index
@@ -98,16 +99,14 @@ class DataValuation:
         """Number of refits so far, those found in the file not included."""
         return self.game.n_refits
 
+    @documented(Limits, without=("surrogate",))
     def estimate(
         self,
         *,
         index: str | Index = "shapley",
         method: Method = "auto",
-        max_evals: int | None = None,
-        max_predictions: int | None = None,
-        tol: float | None = None,
         unbiased: bool = False,
-        progress: bool | None = None,
+        **limits: Unpack[Limits],
     ) -> ShapleyEstimate:
         """Estimate the values of all players; refits of earlier estimates are used again.
 
@@ -116,27 +115,20 @@ class DataValuation:
         index : str or Index, default "shapley"
             Such as "banzhaf", which differences between random refits disturb least, or "beta(16, 1)", which weights
             small coalitions most.
-        method, max_evals, max_predictions, tol, unbiased, progress
-            As for ``sharpley.estimate``; ``max_evals`` is the number of coalitions, each refitted for every seed, and
-            ``max_predictions`` the number of refits.
+        method, unbiased
+            As for ``sharpley.estimate``. Every evaluation of a coalition is a refit for each seed, and a prediction is
+            a refit for one seed.
+        {options}
 
         Returns
         -------
         ShapleyEstimate
             With arrays of shape (players,).
         """
-        found: ShapleyEstimate = estimate(
-            self.game,
-            index=index,
-            method=method,
-            max_evals=max_evals,
-            max_predictions=max_predictions,
-            tol=tol,
-            rng=self.rng,
-            unbiased=unbiased,
-            progress=progress,
-        ).row(0)
-        return found
+        check_options(limits, Limits, "DataValuation.estimate")
+        found = estimate(self.game, index=index, method=method, unbiased=unbiased, rng=self.rng, **limits)
+        values: ShapleyEstimate = found.row(0)
+        return values
 
     def __repr__(self) -> str:
         return f"DataValuation({self.game.d} players, {self.n_refits} refits so far)"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sharpley._support.atomic import replacing
+from sharpley._support.reading import intact
 
 KEY = b"sharpley"
 VERSION = 1
@@ -36,7 +37,8 @@ def write(path: str | Path, result: dict[str, Any], shape: tuple[int, int, int])
     about |= {f"{name}_shape": np.shape(result[name]) for name in ("values", "base_values", "n_evals", "n_predictions")}
     table = pa.table({name: _array(pa, values) for name, values in _columns(result, shape).items()})
     with replacing(Path(path)) as stream:
-        pq.write_table(table.replace_schema_metadata({KEY: json.dumps(about).encode()}), stream)
+        whole = table.replace_schema_metadata({KEY: json.dumps(about).encode()})
+        pq.write_table(whole, stream, write_page_checksum=True)
 
 
 def _columns(result: dict[str, Any], shape: tuple[int, int, int]) -> dict[str, Any]:
@@ -61,13 +63,23 @@ def _columns(result: dict[str, Any], shape: tuple[int, int, int]) -> dict[str, A
 def read(path: str | Path) -> dict[str, Any]:
     """Return the fields of the result in a file that ``write`` wrote."""
     _, pq = pyarrow()
-    table = pq.read_table(Path(path))
-    raw = (table.schema.metadata or {}).get(KEY)
+    with intact(path):
+        table = pq.read_table(Path(path), page_checksum_verification=True)
+        raw = (table.schema.metadata or {}).get(KEY)
+        about = {} if raw is None else json.loads(raw)
+        version, is_part = about.get("version"), "kind" in about
     if raw is None:
         raise ValueError(f"{path} is a Parquet file, but not a result of sharpley; estimate.save(path) writes one")
-    about = json.loads(raw)
-    if about["version"] != VERSION:
+    if is_part:
+        raise ValueError(f"{path} is a part of the results of sharpley explain; load its folder, {Path(path).parent}")
+    if version != VERSION:
         raise ValueError(f"{path} was written by another version of sharpley; its table can be read with pandas")
+    with intact(path):
+        return _fields(table, about)
+
+
+def _fields(table: Any, about: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a result from its table and metadata."""
     n, d, k = about["shape"]
     whole = tuple(about["values_shape"])
     by_player = {name: table.column(name).to_numpy().reshape(n, k, d) for name in (*OF_VALUES, "base_values")}
@@ -97,7 +109,7 @@ def _array(pa: Any, values: Any) -> Any:
     """Return a column; labels of types that do not fit together become strings."""
     try:
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # the last of integers with more than 64 bits
         return pa.array([str(value) for value in values])
 
 
