@@ -8,20 +8,23 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
-from sharpley._support.checks import check_flag
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.checks import check_count, check_flag
 from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, hint, with_hints
 from sharpley._support.typing import RNG
 from sharpley.engine.methods import Method, as_method
 from sharpley.engine.options import Draws, Limits, check_options, documented
 from sharpley.estimation import estimate
-from sharpley.forecast import PILOT_ROWS, Forecast, forecast, pilot_positions
+from sharpley.forecast import PILOT_ROWS, Forecast, choose_pilot, make_forecast, sorted_sample
 from sharpley.games.base import Games
 from sharpley.games.linked import Link, LinkedGames, as_link, check_link
 from sharpley.games.marginal.background import as_background, number_of_rows, take_rows
 from sharpley.games.marginal.containers import is_one_row, row_labels_of
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
-from sharpley.games.marginal.model import ModelFunction
+from sharpley.games.marginal.model import CallTime, ModelFunction
 from sharpley.games.marginal.outputs import Output
 from sharpley.result import ShapleyEstimate
 
@@ -206,16 +209,15 @@ class Explainer:
         n_rows: int | None = None,
         **limits: Unpack[Limits],
     ) -> Forecast:
-        """Forecast what explaining rows will cost and how accurate it will be, from a pilot of a few of them.
+        """Forecast what explaining rows will cost and how accurate it will be, from a random pilot of a few of them.
 
         Parameters
         ----------
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-            Rows that are to be explained. A few of them are explained for the forecast, and the background is
-            predicted, if it has not been yet.
-        pilot_rows : int, default 3
-            Maximum number of rows that are explained for the forecast. More of them give a better forecast of the time
-            that many rows take, which are explained together.
+            Rows that are to be explained. Up to 10,000 of them are predicted, a few with different predictions are
+            explained, and the background is predicted, if it has not been yet.
+        pilot_rows : int, default 20
+            Number of rows that are explained for the forecast, which is better with more of them.
         n_rows : int, optional
             Number of rows that are to be explained, if X is only a sample of them.
         {options}
@@ -237,11 +239,21 @@ class Explainer:
         check_options(limits, Limits, "Explainer.plan", OF_CALL)
         everyone = self._games(X)
         everyone.predict_background()  # once for the explainer, so that it is not part of what is extrapolated
-        pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows, pilot_rows)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
-            found = self._estimate(pilot, {**limits, "progress": False}, in_workers=False)
-        return forecast(n_rows or everyone.n_rows, found, pilot.model_time, None if self.groups else self.model)
+        rng = np.random.default_rng(self.rng)
+        known = sorted_sample(everyone.n_rows, rng)
+        predictions = self._games(take_rows(everyone.rows, known)).endpoints()[:, 1]
+        pilot = choose_pilot(predictions, check_count("pilot_rows", pilot_rows, minimum=1), rng)
+        pilot = pilot._replace(positions=known[pilot.positions])
+
+        def explain(which: NDArray[np.int64]) -> tuple[ShapleyEstimate, CallTime]:
+            games = self._games(take_rows(everyone.rows, which))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
+                found = self._estimate(games, {**limits, "progress": False}, in_workers=False)
+            return found, games.model_time
+
+        n = n_rows or everyone.n_rows
+        return make_forecast(n, pilot, rng.permutation(known), explain, everyone.draws_per_call, rng)
 
     def map_partitions(
         self,

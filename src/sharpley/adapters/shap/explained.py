@@ -6,6 +6,7 @@ from copy import copy
 from inspect import signature
 from typing import Any, final
 
+import numpy as np
 import shap
 
 PARTS = tuple(signature(shap.Explanation.__init__).parameters)[1:]
@@ -21,6 +22,10 @@ class Explanation(shap.Explanation):  # type: ignore[misc]
     """
 
     n_predictions: Any = None
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return the values: numpy and scipy, and with them ``shap.plots.monitoring``, would make objects of the rows."""
+        return np.array(self.values, dtype=dtype, copy=copy)
 
     def __copy__(self) -> Explanation:
         parts = {name: getattr(self, name) for name in PARTS}
