@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sharpley._support.shap_names import OF_ESTIMATE, hint
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import Moments, half_widths
 from sharpley.presentation.labelled import Labelled, heading
 from sharpley.presentation.selection import select
+
+if TYPE_CHECKING:
+    import shap
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,6 +183,33 @@ class ShapleyEstimate:
 
         return (wide_frame if wide else long_frame)(self.labelled(level))
 
+    def to_explanation(self, data: Any = None) -> shap.Explanation:
+        """Return the estimate as a ``shap.Explanation``, for shap's plots; a saved estimate, too.
+
+        Parameters
+        ----------
+        data : (rows, d) array or DataFrame, optional
+            The rows that were explained, which a saved estimate does not have: plots colour points by these values,
+            and print them.
+
+        Returns
+        -------
+        shap.Explanation
+            With standard errors in ``error_std``, and 95% confidence limits in ``lower_bounds`` and ``upper_bounds``.
+
+        Examples
+        --------
+        >>> import numpy as np, sharpley
+        >>> explainer = sharpley.Explainer(lambda X: X[:, 0] * X[:, 1], [[0.0, 0.0]])
+        >>> rows = np.array([[2.0, 3.0], [1.0, 4.0]])
+        >>> explanation = explainer.estimate(rows).to_explanation(rows)
+        >>> explanation.values[0], explanation.data[0], explanation.feature_names
+        (array([3., 3.]), array([2., 3.]), ['Feature 0', 'Feature 1'])
+        """
+        from sharpley.presentation.explanation import with_table
+
+        return with_table(self._fields(), self.interval(), data)
+
     def save(self, path: str | Path) -> None:
         """Save the estimate as a Parquet file, which ``sharpley.load`` and every tool for tables can read.
 
@@ -211,8 +242,13 @@ class ShapleyEstimate:
             outputs=self.output_names or [f"Output {output}" for output in range(k)],
             has_rows=self.has_rows,
             has_outputs=has_outputs,
-            heading=heading(d, self.method, self.n_evals, self.converged),
+            heading=heading(d, self.method, self.n_evals, self.converged, self.n_predictions),
         )
+
+    if not TYPE_CHECKING:  # for which all names would then exist
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"'ShapleyEstimate' object has no attribute {name!r}{hint(name, OF_ESTIMATE)}")
 
     def __repr__(self) -> str:
         from sharpley.presentation.text import as_text
