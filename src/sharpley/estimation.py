@@ -8,12 +8,13 @@ from sharpley.engine.options import Options, check_options, documented
 from sharpley.engine.run import run
 from sharpley.engine.settings import make_settings
 from sharpley.indices import Index
-from sharpley.result import ShapleyEstimate
 
 
 @documented(Options)
-def estimate(games: Any, *, index: str | Index = "shapley", **options: Unpack[Options]) -> ShapleyEstimate:
-    """Estimate Shapley values of one or more games.
+def estimate(
+    games: Any, *, index: str | Index = "shapley", order: int | None = None, **options: Unpack[Options]
+) -> Any:
+    """Estimate Shapley values, or another index, of one or more games.
 
     Parameters
     ----------
@@ -21,13 +22,18 @@ def estimate(games: Any, *, index: str | Index = "shapley", **options: Unpack[Op
         Games of the same players, such as ``MarginalGame``, ``TreeGame`` or a subclass of ``Games`` of your own, or a
         function of coalitions with its number of players as attribute ``d``.
     index : str or Index, default "shapley"
-        What is estimated: an index, or its name in ``sharpley.indices.INDICES``.
+        What is estimated: an index, or its name in ``sharpley.indices.INDICES``, such as "banzhaf", "beta(4, 1)" or
+        "SII".
+    order : int, optional
+        Number of players in the largest sets that have a component: 2 (the default) or 3 for interactions, such as
+        "SII"; values, such as "shapley", have order 1.
     {options}
 
     Returns
     -------
     ShapleyEstimate
-        With arrays of shape (rows, d), or (rows, d, k) for games with k > 1 outputs.
+        With arrays of shape (rows, d), or (rows, d, k) for games with k > 1 outputs. For interactions of pairs or
+        triples, an ``InteractionEstimate``.
 
     Examples
     --------
@@ -40,4 +46,4 @@ def estimate(games: Any, *, index: str | Index = "shapley", **options: Unpack[Op
            [2., 2., 0.]])
     """
     check_options(options, Options, "estimate")
-    return run(games, make_settings(options, index))
+    return run(games, make_settings(options, index, order))

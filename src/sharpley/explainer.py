@@ -6,27 +6,30 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley._support.checks import check_count, check_flag
+from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, hint, with_hints
 from sharpley._support.typing import RNG
 from sharpley.engine.methods import Method, as_method
-from sharpley.engine.options import Draws, Limits, check_options, documented
-from sharpley.estimation import estimate
+from sharpley.engine.options import Draws, Limits, Options, check_options, documented
+from sharpley.engine.run import run
+from sharpley.engine.settings import make_settings
 from sharpley.forecast import PILOT_ROWS, Forecast, choose_pilot, make_forecast, sorted_sample
 from sharpley.games.base import Games
 from sharpley.games.linked import Link, LinkedGames, as_link, check_link
 from sharpley.games.marginal.background import as_background, number_of_rows, take_rows
-from sharpley.games.marginal.containers import is_one_row, row_labels_of
+from sharpley.games.marginal.containers import check_table, column_names_of, is_one_row, row_labels_of
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.model import CallTime, ModelFunction
 from sharpley.games.marginal.outputs import Output
-from sharpley.result import ShapleyEstimate
+from sharpley.games.marginal.players import check_players
+from sharpley.indices import SHAPLEY, Index, index_by_name
+from sharpley.result import InteractionEstimate, ShapleyEstimate
 
 if TYPE_CHECKING:
     import shap
@@ -111,8 +114,13 @@ class Explainer:
         self.model = model
         self.model_method = ModelFunction(model, output, output_names).name
         self.background = as_background(background, rng=rng)
+        check_table("background", self.background.rows)
+        self.background.weights_of(number_of_rows(self.background.rows))  # an error now, if they do not fit
+        width = np.shape(self.background.rows)[1]
+        check_players(width, column_names_of(self.background.rows), groups, feature_names)
         as_method(method)  # an error now, if there is no such method
         self.method = method
+        check_choice("draws", draws, get_args(Draws))
         self.draws = draws
         check_link(link, number_of_rows(self.background.rows))
         self.link = link
@@ -122,7 +130,7 @@ class Explainer:
         self.unbiased = check_flag("unbiased", unbiased)
         self.independent_rows = check_flag("independent_rows", independent_rows)
         self.n_jobs = n_jobs
-        self.batch_size = batch_size
+        self.batch_size = None if batch_size is None else check_count("batch_size", batch_size, minimum=1)
         self.feature_names = feature_names
         self.output_names = output_names
         self._known = KnownBackground()
@@ -197,7 +205,52 @@ class Explainer:
         array([0., 0.])
         """
         check_options(limits, Limits, "Explainer.estimate", OF_CALL)
-        found = self._estimate(self._games(X), limits)
+        found: ShapleyEstimate = self._estimate(self._games(X), limits)
+        return found.row(0) if is_one_row(X) else found
+
+    @documented(Limits, without=("surrogate",))
+    def interactions(
+        self,
+        X: Any,  # noqa: N803 (scikit-learn's name)
+        *,
+        index: str | Index = "k-SII",
+        order: int | None = None,
+        **limits: Unpack[Limits],
+    ) -> InteractionEstimate:
+        """Explain rows by the interactions of pairs of features, with error bars.
+
+        Parameters
+        ----------
+        X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+            Rows to explain. For one row, the result has no axis of rows.
+        index : {"k-SII", "SII", "STII", "FSII", "BII", "FBII"} or Index, default "k-SII"
+            The kind of interaction. Those of "k-SII", "STII" and "FSII", with the main effects, add up to the
+            prediction less the base value; those of "SII" and "k-SII" extend Shapley values, "BII" and "FBII" Banzhaf
+            values, and "FSII" and "FBII" approximate the model best.
+        order : int, optional
+            Number of features in the largest sets: 2 by default; 3 with method "exact".
+        {options}
+
+        Returns
+        -------
+        InteractionEstimate
+            With one component for every feature and every pair of features.
+
+        Examples
+        --------
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], [[0.0, 0.0]], feature_names=["width", "height"])
+        >>> explainer.interactions([[2.0, 3.0], [1.0, 4.0]], index="SII")["width × height"].values
+        array([[6.],
+               [4.]])
+        """
+        check_options(limits, Limits, "Explainer.interactions", OF_CALL)
+        resolved = index_by_name(index, order)
+        if resolved.order < 2:
+            raise ValueError(
+                f"index {resolved.name!r} of order {resolved.order} has no interactions; choose one such as 'k-SII', "
+                "of order 2"
+            )
+        found: InteractionEstimate = self._estimate(self._games(X), limits, index=resolved)
         return found.row(0) if is_one_row(X) else found
 
     @documented(Limits)
@@ -300,19 +353,19 @@ class Explainer:
             known=self._known,
         )
 
-    def _estimate(self, games: MarginalGame, limits: Limits, *, in_workers: bool = True) -> ShapleyEstimate:
+    def _estimate(self, games: MarginalGame, limits: Limits, *, in_workers: bool = True, index: Index = SHAPLEY) -> Any:
         start = perf_counter()
         linked: Games = games if as_link(self.link) is None else LinkedGames(games, self.link or "identity")
-        found = estimate(
-            linked,
-            method=self.method,
-            draws=self.draws,
-            rng=self.rng,
-            unbiased=self.unbiased,
-            independent_rows=self.independent_rows,
-            n_jobs=self.n_jobs if in_workers else None,
+        options: Options = {
+            "method": self.method,
+            "draws": self.draws,
+            "rng": self.rng,
+            "unbiased": self.unbiased,
+            "independent_rows": self.independent_rows,
+            "n_jobs": self.n_jobs if in_workers else None,
             **limits,
-        )
+        }
+        found = run(linked, make_settings(options, index))
         labels = row_labels_of(games.rows)
         seconds = perf_counter() - start
         return replace(found, output_names=games.output_names, row_labels=labels, compute_time=seconds)

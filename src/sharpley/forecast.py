@@ -158,11 +158,12 @@ def make_forecast(
         costs[group] = np.asarray(found.n_predictions)
     error, size, cost = (_mean_over_all(each, pilot.weights, n_rows) for each in (squares, sizes, costs))
     results += _larger(len(pilot.positions), more, explain, results[-1])
-    work = np.array([np.asarray(found.n_predictions).sum() for found, _ in results], dtype=np.float64)
-    total = cost.value * n_rows
-    seconds = _at(total, work, np.array([found.compute_time or 0.0 for found, _ in results]))
-    in_model = _at(total, work, np.array([time.seconds for _, time in results]))
-    calls = _at(total, work, np.array([float(time.calls) for _, time in results]))
+    total, is_closed_form = cost.value * n_rows, not np.any(results[-1][0].n_evals)
+    by_row = [np.ones(len(found)) if is_closed_form else found.n_predictions for found, _ in results]
+    work, whole = np.array([float(np.sum(each)) for each in by_row]), n_rows if is_closed_form else total
+    seconds = _at(whole, work, np.array([found.compute_time or 0.0 for found, _ in results]))
+    in_model = _at(whole, work, np.array([time.seconds for _, time in results]))
+    calls = _at(whole, work, np.array([float(time.calls) for _, time in results]))
     overall = _Estimated(seconds.value, float(np.hypot(seconds.relative_error, cost.relative_error)), seconds.freedom)
     low, high = np.sqrt(error.interval())
     return Forecast(

@@ -56,7 +56,8 @@ def shapley_values(
     """
     check_options(options, Options, "shapley_values")
     settings = make_settings(options)
-    return run(_one_game(game, d, names=names, batch_size=batch_size), settings).row(0)
+    found: ShapleyEstimate = run(_one_game(game, d, names=names, batch_size=batch_size), settings).row(0)
+    return found
 
 
 def from_orderings(

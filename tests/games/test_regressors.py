@@ -13,8 +13,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from sharpley import Background, MarginalGame, estimate
-from sharpley.games.trees import _leaves
-from sharpley.games.trees.regressors import forest_shapley_values, read_regressor, sum_of_leaves
+from sharpley.games.trees import closed_form
+from sharpley.games.trees.closed_form import coded, sums_of_leaves, tree_values
+from sharpley.games.trees.regressors import read_regressor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 5)).astype(np.float32)
@@ -56,13 +57,13 @@ def by_enumeration(model, groups=None):
 
 
 def in_closed_form(model, players, d):
-    forest, columns = read_regressor(model, X), np.ascontiguousarray(X[:60].T)
-    return np.stack([forest_shapley_values(forest, row, columns, WEIGHTS, players, d) for row in X[200:203]])
+    forest = read_regressor(model, X)
+    return tree_values(forest, coded(forest, X[:60]), WEIGHTS, coded(forest, X[200:203]), players, d)[0][:, :, 0]
 
 
 def test_sums_of_leaves_are_the_predictions_up_to_a_constant(model):
     forest = read_regressor(model, X)
-    assert np.ptp(model.predict(X) - sum_of_leaves(forest, X)) < 2e-6
+    assert np.ptp(model.predict(X) - sums_of_leaves(forest, X)[:, 0]) < 2e-6
 
 
 def test_closed_form_equals_enumeration(model):
@@ -77,7 +78,8 @@ def test_columns_of_one_player_count_together(model):
 def test_the_background_is_processed_in_parts(monkeypatch):
     model = REGRESSORS["boosted"]().fit(X, Y)
     whole = in_closed_form(model, np.arange(5), 5)
-    monkeypatch.setattr(_leaves, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(closed_form, "MOST_CODES", 7 * 4 * 5)
+    monkeypatch.setattr(closed_form, "ROWS_AT_ONCE", 3)
     np.testing.assert_allclose(in_closed_form(model, np.arange(5), 5), whole, atol=1e-12)
 
 
@@ -85,7 +87,7 @@ def test_trees_deeper_than_one_word_of_players_are_refused():
     table = np.eye(80, dtype=np.float32)  # each split separates one row from the others
     forest = read_regressor(DecisionTreeRegressor().fit(table, RNG.normal(size=80)), table)
     with pytest.raises(ValueError, match="max_depth"):
-        forest_shapley_values(forest, table[0], table, np.full(80, 1 / 80), np.arange(80), 80)
+        tree_values(forest, coded(forest, table), np.full(80, 1 / 80), coded(forest, table), np.arange(80), 80)
 
 
 @pytest.mark.parametrize("other", [LinearRegression(), RandomForestClassifier(), np.mean])
@@ -98,9 +100,3 @@ def test_models_that_are_not_a_sum_of_their_trees_are_refused():
     start = GradientBoostingRegressor(init=LinearRegression(), n_estimators=3).fit(X, Y)
     with pytest.raises(ValueError, match="not a sum of its trees"):
         read_regressor(start, X)
-
-
-def test_categorical_splits_are_refused():
-    model = HistGradientBoostingRegressor(categorical_features=[3], max_iter=5).fit(np.abs(X).round(), X[:, 3] ** 2)
-    with pytest.raises(ValueError, match="categorical"):
-        read_regressor(model, X)

@@ -121,10 +121,10 @@ def test_columns_in_another_order_raise_an_error():
 
 
 def test_too_many_features_raise_an_error(monkeypatch):
-    from sharpley.games.trees import forest
+    from sharpley.games import tree_game
 
     x, y = data()
-    monkeypatch.setattr(forest, "MAX_FEATURES", 5)
+    monkeypatch.setattr(tree_game, "MAX_FEATURES", 5)
     with pytest.raises(ValueError, match="at most 4 features can be read, got 6"):
         TreeGame(regressor(x, y), x[:5], x[9:10])
 
@@ -137,7 +137,7 @@ def test_a_booster_is_accepted():
 
 
 def test_rows_with_equal_hashes_are_distinguished(monkeypatch):
-    from sharpley.games.trees import game as trees
+    from sharpley.games import tree_game as trees
 
     rows = np.array([[1, 2], [2, 1], [1, 2], [3, 3]], dtype=np.int16)
 
@@ -156,19 +156,14 @@ def unsupported():
     model = regressor(x, y)
     three = xgboost.XGBClassifier(n_estimators=2).fit(x, np.arange(300) % 3)
     linear = xgboost.train({"booster": "gblinear"}, xgboost.DMatrix(x, y), 2)
-    dart = xgboost.train({"booster": "dart"}, xgboost.DMatrix(x, y), 2)
-    kinds = xgboost.DMatrix(np.abs(np.round(x)), y, feature_types=["c"] * D, enable_categorical=True)
-    categorical = xgboost.train({"max_cat_to_onehot": 1, "max_depth": 2}, kinds, 2)
     yield "not a model", "trees", x, x, TypeError, "model must be an XGBoost Booster"
     yield "classes", three, x, x, ValueError, "only models with one output can be read, got 3 outputs"
     yield "linear", linear, x, x, ValueError, "only boosted trees can be read, got .* booster 'gblinear'"
-    yield "dart", dart, x, x, ValueError, "only boosted trees can be read, got .* booster 'dart'"
-    yield "categorical", categorical, x, x, ValueError, "categorical splits cannot be read"
     yield "columns", model, x[:, :3], x, ValueError, r"background must have shape \(n, 6\)"
     yield "no rows", model, x, x[:0], ValueError, r"rows must have shape \(n, 6\) with n ≥ 1"
 
 
-@pytest.mark.parametrize("what", ["not a model", "classes", "linear", "dart", "categorical", "columns", "no rows"])
+@pytest.mark.parametrize("what", ["not a model", "classes", "linear", "columns", "no rows"])
 def test_unsupported_models_and_data_raise_an_error(what):
     _, model, background, rows, error, message = next(case for case in unsupported() if case[0] == what)
     with pytest.raises(error, match=message):
@@ -185,10 +180,10 @@ def test_invalid_coalitions_and_orderings_raise_an_error():
 
 
 def test_predictions_that_are_not_a_sum_of_the_trees_raise_an_error(monkeypatch):
-    from sharpley.games.trees import game as trees
+    from sharpley.games import tree_game as trees
 
     x, y = data()
     model = regressor(x, y)
-    monkeypatch.setattr(trees, "_sum_of_leaves", lambda forest, row: float(row[0]))
+    monkeypatch.setattr(trees, "sums_of_leaves", lambda forest, rows: rows[:, :1])
     with pytest.raises(ValueError, match="not a sum of its trees plus a constant"):
         TreeGame(model, x[:5], x[9:15])

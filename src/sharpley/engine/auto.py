@@ -114,7 +114,7 @@ def _owns_draws(method: MethodRecord, problem: Problem, draws: Draws, index: Ind
     if draws == "shared":
         return False
     if draws == "own":
-        _check_own(method, problem)
+        _check_own(method, problem, index)
         return True
     if problem.draws == 1 or problem.d < 2 or not method.can_own_draws or index.name != SHAPLEY.name:
         return False
@@ -143,8 +143,10 @@ def unbiased_evals_per_draw(d: int) -> int:
     return max(OWN_EVALS_PER_PLAYER * d, METHODS["regression"].least_budget(d))
 
 
-def _check_own(method: MethodRecord, problem: Problem) -> None:
+def _check_own(method: MethodRecord, problem: Problem, index: Index) -> None:
     """Raise an error unless the orderings of a method can have draws of their own."""
+    if index.name != SHAPLEY.name:
+        raise ValueError(f"draws='own' gives Shapley values only, not index {index.name!r}; use draws='shared'")
     if problem.draws == 1:
         raise ValueError(
             "draws='own' needs games with several draws, such as background rows, but these have one; omit draws"
@@ -159,15 +161,14 @@ def _check_own(method: MethodRecord, problem: Problem) -> None:
 def _shared_method(method: MethodRecord, problem: Problem, *, unbiased: bool, index: Index) -> MethodRecord:
     """Replace "auto" by the method chosen for the problem and, if ``unbiased``, a method by its unbiased form."""
     chosen = METHODS[choose(problem)] if method.name == AUTO else method
-    if method.name == AUTO and not chosen.estimates(index) and can_be_enumerated(problem.d, problem.budget):
-        chosen = METHODS["exact"]
+    if method.name == AUTO and not chosen.estimates(index):
+        chosen = METHODS["exact" if can_be_enumerated(problem.d, problem.budget) else "owen"]
     if not unbiased or chosen.is_unbiased:
         return chosen
     form = None if chosen.unbiased_form is None else METHODS[chosen.unbiased_form]
     if method.name == AUTO and (form is None or problem.budget < form.least_budget(problem.d)):
-        return METHODS[
-            "antithetic" if problem.budget >= METHODS["antithetic"].least_budget(problem.d) else "monte-carlo"
-        ]
+        pairs = METHODS["antithetic"]
+        return pairs if problem.budget >= pairs.least_budget(problem.d) else METHODS["monte-carlo"]
     if form is None:
         raise ValueError(f"method {method.name!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
     return form

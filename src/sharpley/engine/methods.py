@@ -54,6 +54,8 @@ MethodName: TypeAlias = Literal[
     "regression",
     "gp",
     "gp-unbiased",
+    "trees",
+    "linear",
 ]
 """The names in ``METHODS``."""
 
@@ -98,7 +100,8 @@ class MethodRecord:
     name : str
         The ``method=`` name or, for a class that has none, the name of the class.
     factory : callable or None
-        Starts a run, as ``factory(d, rng=generator)``; None for "auto", which chooses another method.
+        Starts a run, as ``factory(d, rng=generator)``; None for "auto", which chooses another method, and for closed
+        forms.
     summary : str
         What the method does, in one line.
     origin : {"paper", "earlier", "ours"}
@@ -121,6 +124,10 @@ class MethodRecord:
         Starts the estimate of a single draw from coalitions of its own, as ``factory`` does, if the method can do so.
     indices : tuple of str or None
         Names of the indices that the method estimates; None if it estimates any.
+    largest_order : int
+        Largest order of these indices: 1 for values, 2 for interactions of pairs, 3 for interactions of triples.
+    is_closed_form : bool
+        Whether values are computed from what is known of a model, without sampling.
     colour : str
         Colour of the method in all figures.
     """
@@ -138,6 +145,8 @@ class MethodRecord:
     can_own_draws: bool = False
     own_coalitions: MethodFactory | None = None
     indices: tuple[str, ...] | None = (SHAPLEY.name,)
+    largest_order: int = 1
+    is_closed_form: bool = False
     colour: str
 
     @property
@@ -146,11 +155,13 @@ class MethodRecord:
         factory: Any = getattr(self.factory, "func", self.factory)  # functools.partial
         return factory if isinstance(factory, type) and issubclass(factory, Sampler) else None
 
-    def least_budget(self, d: int) -> int:
+    def least_budget(self, d: int, index: Index = SHAPLEY) -> int:
         """Return the smallest budget, in evaluations, for d players."""
+        if self.is_closed_form:
+            return 0
         if self.factory is None:  # "auto" chooses "gp" or, with very many players, two orderings
             return min(METHODS[name].least_budget(d) for name in ("gp", "monte-carlo"))
-        return self.start(d, 0).least_budget
+        return self.start(d, 0, index).least_budget
 
     def orderings_per_step(self, d: int) -> int:
         """Return the number of orderings that a sampler draws at a time: 2 if they are antithetic pairs."""
@@ -159,23 +170,24 @@ class MethodRecord:
 
     def estimates(self, index: Index) -> bool:
         """Return whether the method estimates an index."""
-        return self.indices is None or index.name in self.indices
+        return index.order <= self.largest_order and (self.indices is None or index.name in self.indices)
 
-    def start(self, d: int, rng: RNG) -> CoalitionEstimator:
-        """Start a run on games of d players."""
-        return _started(self._checked_factory, d, rng)
-
-    def start_in_draw(self, d: int, rng: RNG) -> CoalitionEstimator:
-        """Start the estimate of a single draw from coalitions of its own."""
-        if self.own_coalitions is None:
-            raise ValueError(f"method {self.name!r} does not choose coalitions for single draws")
-        return _started(self.own_coalitions, d, rng)
+    def start(self, d: int, rng: RNG, index: Index = SHAPLEY, *, in_draw: bool = False) -> CoalitionEstimator:
+        """Start a run on games of d players; ``in_draw``, on single draws that have coalitions of their own."""
+        factory = self.own_coalitions if in_draw else self.factory
+        if factory is None:
+            raise ValueError(f"method {self.name!r} makes no estimator: it chooses another method, or samples nothing")
+        made: object = factory(d, rng=np.random.default_rng(rng))  # any, if the factory is the user's
+        if isinstance(made, Sampler):
+            made = walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
+        if not isinstance(made, CoalitionEstimator):
+            raise TypeError(f"method must make a Sampler or a CoalitionEstimator, but {self.name} made {made!r}")
+        made.index = index
+        return made
 
     def start_sampler(self, d: int, rng: RNG = None) -> Sampler:
-        """Return the sampler of a method that is one; otherwise, raise an error that lists the methods that are."""
-        if self.name in METHODS and self.sampler is None:
-            check_choice("method", self.name, SAMPLERS)
-        made = self._checked_factory(d, rng=np.random.default_rng(rng))
+        """Return the sampler of a method that is one."""
+        made: object = None if self.factory is None else self.factory(d, rng=np.random.default_rng(rng))
         if not isinstance(made, Sampler):
             raise TypeError(f"method must make a Sampler, but {self.name} made {made!r}")
         return made
@@ -183,22 +195,6 @@ class MethodRecord:
     def start_source(self, d: int, rng: RNG, expected: int | None = None) -> GroupedSource:
         """Return the source of orderings of a method that is a sampler, for an expected number of them."""
         return GroupedSource(self.start_sampler(d, rng), expected)
-
-    @property
-    def _checked_factory(self) -> MethodFactory:
-        if self.factory is None:
-            raise ValueError(f"method {self.name!r} chooses another one; it makes no estimator itself")
-        return self.factory
-
-
-def _started(factory: MethodFactory, d: int, rng: RNG) -> CoalitionEstimator:
-    made: object = factory(d, rng=np.random.default_rng(rng))  # any, if the factory is the user's
-    if isinstance(made, Sampler):
-        return walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
-    if not isinstance(made, CoalitionEstimator):
-        name = _name_of(factory)
-        raise TypeError(f"method must make a Sampler or a CoalitionEstimator, but {name} made {made!r}")
-    return made
 
 
 def _of_sampler(
@@ -223,11 +219,25 @@ def _of_sampler(
     )
 
 
+def _of_closed_form(name: str, summary: str, *, colour: str) -> MethodRecord:
+    """The record of a method that computes exact values from what is known of a model."""
+    return MethodRecord(
+        name=name,
+        factory=None,
+        summary=summary,
+        origin="ours",
+        is_unbiased=True,
+        indices=None,
+        is_closed_form=True,
+        colour=colour,
+    )
+
+
 _RECORDS = (
     MethodRecord(
         name="auto",
         factory=None,
-        summary="`exact` if the budget allows; otherwise `gp`, or `regression` where that would take too long",
+        summary="`trees` or `linear` for such models; `exact` if the budget allows; otherwise `gp` or `regression`",
         origin="ours",
         is_unbiased=False,
         learns_from_rows=True,
@@ -279,6 +289,8 @@ _RECORDS = (
         origin="earlier",
         is_unbiased=True,
         adds_up=False,
+        indices=None,
+        largest_order=2,
         colour="#A6761D",
     ),
     MethodRecord(
@@ -288,6 +300,8 @@ _RECORDS = (
         origin="earlier",
         is_unbiased=True,
         adds_up=False,
+        indices=("shapley", "banzhaf", "SII", "k-SII", "BII", "FBII"),  # which complements leave as they are
+        largest_order=2,
         colour="#999933",
     ),
     MethodRecord(
@@ -306,6 +320,7 @@ _RECORDS = (
         origin="earlier",
         is_unbiased=True,
         indices=None,
+        largest_order=3,
         colour="#000000",
     ),
     MethodRecord(
@@ -340,6 +355,8 @@ _RECORDS = (
         learns_from_rows=True,
         colour="#A00000",
     ),
+    _of_closed_form("trees", "exact values of a sum of trees, over all background rows", colour="#117733"),
+    _of_closed_form("linear", "exact values of a linear model, over all background rows", colour="#88CCEE"),
 )
 METHODS: dict[str, MethodRecord] = {record.name: record for record in _RECORDS}
 """What is known of every method, by its ``method=`` name."""
@@ -381,11 +398,19 @@ def as_method(method: AnyMethod) -> MethodRecord:
     )
 
 
+def as_sampler(method: AnyMethod) -> MethodRecord:
+    """Return the record of a method that is a sampler; for another name, the error lists the samplers."""
+    if isinstance(method, str):
+        check_choice("method", method, [name for name, record in METHODS.items() if record.sampler is not None])
+    return as_method(method)
+
+
 def check_estimates(method: MethodRecord, index: Index) -> None:
     """Raise an error, which names the methods that do, if a method does not estimate an index."""
     if not method.estimates(index):
         able = [name for name, record in METHODS.items() if record.estimates(index) and name != AUTO]
-        raise ValueError(f"method {method.name!r} does not estimate {index.name!r}; methods that do: {able}")
+        what = repr(index.name) if index.order == 1 else f"{index.name!r} of order {index.order}"
+        raise ValueError(f"method {method.name!r} does not estimate {what}; methods that do: {able}")
 
 
 def sample_for_budget(method: MethodRecord, d: int, max_evals: int) -> None:

@@ -24,6 +24,7 @@ from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.request import AllDraws, Request
 from sharpley.engine.blind import with_blind_errors
 from sharpley.engine.evaluation import evaluate
+from sharpley.engine.methods import AUTO, check_estimates
 from sharpley.engine.progress import Progress, progress_bar
 from sharpley.engine.results import Results
 from sharpley.engine.settings import Plan, Settings, make_plan
@@ -42,11 +43,12 @@ from sharpley.result import ShapleyEstimate
 CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one look at the estimates to the next
 
 
-def run(games: Any, settings: Settings) -> ShapleyEstimate:
+def run(games: Any, settings: Settings) -> Any:
     """Estimate the index of every row of games; arrays have shape (rows, components), or (rows, components, k)."""
     games = as_games(games)
-    everyone = np.ones((games.n_rows, games.d), dtype=bool)
-    varying = checked_varying(games) if settings.index.ignores_null_players else everyone
+    if (exact := _closed_form(games, settings)) is not None:
+        return exact
+    varying = checked_varying(games)
     # Before the model is called, since too small a budget is an error.
     n_patterns = int(_pattern_numbers(varying).max()) + 1
     plans = {}
@@ -60,7 +62,7 @@ def run(games: Any, settings: Settings) -> ShapleyEstimate:
             d = len(players)
             if d < 2:  # there are no other coalitions
                 exact = exact_moments(settings.index.of_all_values(ends[rows, : 2**d], d))
-                results.write(rows, players, exact)
+                results.write(rows, settings.index.positions(players, games.d), exact)
                 continue
             facts = games.draw_facts() if plan.own_draws else None
             block = Block(games, rows, ends[rows], varying[rows], facts, settings.seed)
@@ -72,6 +74,33 @@ def run(games: Any, settings: Settings) -> ShapleyEstimate:
     names = list(dict.fromkeys(plan.method.name for plan in plans.values()))  # that for the most players first
     stopwatch.report(names[0])
     return results.estimate(" and ".join(names))
+
+
+def _closed_form(games: Games, settings: Settings) -> Any:
+    """Return exact values that need no sampling, if such a method was asked for, or none and there are such values."""
+    method = settings.method
+    if not method.is_closed_form and method.name != AUTO:
+        return None
+    if method.is_closed_form:
+        check_estimates(method, settings.index)
+    forced = method.name if method.is_closed_form else None
+    found = games.closed_form(settings.index, method=forced, n_threads=_n_threads(settings.n_jobs))
+    if found is None:
+        return None
+    base = np.broadcast_to(found.base_values, (games.n_rows, len(found.base_values)))
+    rows, results = np.arange(games.n_rows), Results(games, settings.index, np.stack([base, base], axis=1))
+    results.write(rows, np.arange(results.n_components), exact_moments(found.values))
+    results.write_costs(rows, np.zeros_like(rows), np.full_like(rows, found.n_predictions))
+    return results.estimate(found.method)
+
+
+def _n_threads(n_jobs: int | None) -> int:
+    """Return the number of threads of this machine that a number of workers stands for."""
+    if n_jobs in (None, 1):
+        return 1
+    from joblib import cpu_count, effective_n_jobs
+
+    return int(min(effective_n_jobs(n_jobs), cpu_count()))
 
 
 def estimate_along(games: Games, sample: OrderingGroups, *, n_jobs: int | None) -> ShapleyEstimate:
@@ -86,7 +115,8 @@ def estimate_along(games: Games, sample: OrderingGroups, *, n_jobs: int | None) 
     results.write(rows, np.arange(games.d), estimator.estimate(), estimator.units)
     n_evals = estimator.spent
     results.write_costs(rows, n_evals, (n_evals - 2) * games.draws_per_value + games.endpoint_draws)
-    return results.estimate("orderings")
+    found: ShapleyEstimate = results.estimate("orderings")
+    return found
 
 
 class _Rows(NamedTuple):
@@ -146,7 +176,7 @@ class _Run:
             grew = n_looks == 1
             while True:
                 with one_thread():
-                    request = estimator.choose(budget)
+                    request = None if estimator.is_complete else estimator.choose(budget)
                 if request is None:
                     break
                 values, grew = self.evaluate(rows, request), True
@@ -248,9 +278,9 @@ def _estimator(plan: Plan, d: int, settings: Settings) -> Estimator:
     """Start a run: coalitions for all draws, coalitions with draws of their own, or a draw for every ordering."""
     rng, method = settings.generator(), plan.method
     if not plan.own_draws:
-        return method.start(d, rng)
+        return method.start(d, rng, settings.index)
     if method.own_coalitions is not None:
-        return OwnCoalitions(d, method.start_in_draw, endpoint_cost=plan.endpoint_cost, rng=rng)
+        return OwnCoalitions(d, partial(method.start, in_draw=True), endpoint_cost=plan.endpoint_cost, rng=rng)
     return OwnOrderings(
         d,
         partial(method.start_source, d),

@@ -56,7 +56,7 @@ class Settings:
         return np.random.default_rng(self.seed)
 
 
-def make_settings(options: Options, index: str | Index = SHAPLEY) -> Settings:
+def make_settings(options: Options, index: str | Index = SHAPLEY, order: int | None = None) -> Settings:
     """Check the options of an estimate and draw its seed."""
     given: dict[str, Any] = {**dict.fromkeys(Options.__annotations__), **DEFAULTS, **options}
     surrogate, draws, tol, n_jobs = (given[name] for name in ("surrogate", "draws", "tol", "n_jobs"))
@@ -76,12 +76,12 @@ def make_settings(options: Options, index: str | Index = SHAPLEY) -> Settings:
     return Settings(
         method=as_method(given["method"]),
         **limits,
-        tol=tol,
+        tol=None if tol is None else float(tol),
         seed=np.random.default_rng(given["rng"]).integers(2**32, size=4, dtype=np.uint32),
-        n_jobs=n_jobs,
+        n_jobs=None if n_jobs is None else int(n_jobs),
         progress=given["progress"],
         unbiased=check_flag("unbiased", given["unbiased"]),
-        index=index_by_name(index),
+        index=index_by_name(index, order),
         draws=draws,
         surrogate=surrogate,
         independent_rows=check_flag("independent_rows", given["independent_rows"]),
@@ -158,7 +158,7 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
         return Plan(method, False, 2, 2, draws=games.draws_per_value)
     if own_draws:
         return _own_plan(settings, games, d, method, budget.predictions)
-    least = method.least_budget(d)
+    least = method.least_budget(d, settings.index)
     evals = budget.evals if settings.has_budget else max(budget.evals, least)
     if evals < least:
         raise ValueError(_too_small(settings, games, d, method))
@@ -233,12 +233,13 @@ def _too_small(settings: Settings, games: Games, d: int, method: MethodRecord) -
 
 def _fits(settings: Settings, method: MethodRecord, d: int) -> bool:
     """Return whether a method could be used instead."""
-    return (not settings.unbiased or method.is_unbiased) and (method.name != "exact" or d <= MAX_ENUMERATED_PLAYERS)
+    able = method.estimates(settings.index) and (method.name != "exact" or d <= MAX_ENUMERATED_PLAYERS)
+    return able and not method.is_closed_form and (not settings.unbiased or method.is_unbiased)
 
 
 def _least(settings: Settings, games: Games, method: MethodRecord, d: int) -> int:
     """Return the least budget of a method, in the unit in which the budget was given."""
-    evals = method.least_budget(d)
+    evals = method.least_budget(d, settings.index)
     predictions = (evals - 2) * games.draws_per_value + games.endpoint_draws
     must_own = method.own_coalitions is not None and settings.draws == "own"
     if settings.draws != "shared" and games.n_draws > 1 and (method.can_own_draws or must_own):

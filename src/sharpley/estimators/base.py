@@ -29,6 +29,7 @@ from sharpley.coalitions.moments import Moments, units_of
 from sharpley.coalitions.request import AllDraws, Request
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.games.base import DrawFacts, Games, weights_of_draws
+from sharpley.indices import SHAPLEY, Index
 
 SAMPLED_PER_EVALUATION = 10
 """Maximum number of coalitions drawn per evaluation in the budget; repeated coalitions cost no evaluation."""
@@ -112,6 +113,8 @@ class Estimator(ABC):
         row, which then has its own run ("row"), or the values of all rows of the run ("rows").
     is_complete : bool
         Whether all coalitions have been evaluated, so that every index is known exactly.
+    index : Index
+        What is estimated; the engine sets it before the run, to one that ``MethodRecord.indices`` names.
     units : (r, 1, k) float
         What the values of each row and output are divided by, and the estimate has to be multiplied by: 1, or a power
         of 2 if values are so large or small that their squares would not be finite, or 0.
@@ -119,6 +122,7 @@ class Estimator(ABC):
 
     choices_depend_on: Literal["row", "rows"] | None = None
     is_complete: bool = False
+    index: Index = SHAPLEY
     units: Floats
 
     def __init__(self, d: int, *, rng: RNG = None) -> None:
@@ -230,7 +234,7 @@ class CoalitionEstimator(Estimator):
     def choose(self, budget: Budget) -> AllDraws | None:
         """Return the coalitions that were not registered before; None if the sample has not grown."""
         known = len(self.store)
-        if self.is_complete or not self._choose(budget):
+        if not self._choose(budget):
             return None
         if len(self.store) > budget.now:
             name = type(self).__name__

@@ -12,7 +12,6 @@ from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, all_coalitions
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.estimators.base import CoalitionEstimator
-from sharpley.indices import SHAPLEY, Index
 
 
 @final
@@ -23,8 +22,6 @@ class ExactEstimator(CoalitionEstimator):
     ----------
     d : int
         Number of players.
-    index : Index
-        The index to compute; Shapley values by default.
     rng : ignored
         Present for a uniform interface; nothing is random.
 
@@ -36,14 +33,13 @@ class ExactEstimator(CoalitionEstimator):
     (array([3., 3., 3.]), 8)
     """
 
-    def __init__(self, d: int, *, index: Index = SHAPLEY, rng: RNG = None) -> None:
+    def __init__(self, d: int, *, rng: RNG = None) -> None:
         super().__init__(d)
         if d > MAX_ENUMERATED_PLAYERS:
             raise ValueError(
                 f"method 'exact' is for at most {MAX_ENUMERATED_PLAYERS} players, got {d}; use another method, such as "
                 "'gp'"
             )
-        self._index = index
         self._positions: NDArray[np.int64] | None = None
 
     @property
@@ -60,4 +56,4 @@ class ExactEstimator(CoalitionEstimator):
 
     def estimate(self) -> Moments:
         """Compute the index by its definition, without error."""
-        return exact_moments(self._index.of_all_values(self.values[:, self._positions], self.d))
+        return exact_moments(self.index.of_all_values(self.values[:, self._positions], self.d))

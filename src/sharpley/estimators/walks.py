@@ -101,7 +101,7 @@ class PermutationEstimator(CoalitionEstimator):
     >>> estimator = PermutationEstimator(3, step=2, make_source=partial(GroupedSource, sampler))
     >>> estimator.least_budget
     8
-    >>> sharpley.shapley_values(lambda S: S @ [1.0, 2.0, 4.0], 3, method="antithetic", max_evals=7, rng=0).values
+    >>> sharpley.shapley_values(lambda S: S @ [1.0, 2.0, 4.0], 3, method="antithetic", max_evals=8, rng=0).values
     array([1., 2., 4.])
     """
 

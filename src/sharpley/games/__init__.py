@@ -10,7 +10,7 @@ from sharpley.games.marginal.known import KnownBackground, RandomModelWarning
 from sharpley.games.noisy import NoisyGame, NoisyGameWarning
 from sharpley.games.tiles.game import TileGame
 from sharpley.games.tiles.segments import superpixels
-from sharpley.games.trees.game import TreeGame
+from sharpley.games.tree_game import TreeGame
 
 __all__ = [
     "ENDLESS",

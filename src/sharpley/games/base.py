@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.values import checked_values
+from sharpley.indices import Index
 
 ENDLESS = 2**62
 """Number of draws of games whose draws are never exhausted, such as repetitions of a random experiment."""
@@ -51,6 +52,19 @@ class DrawFacts(NamedTuple):
     """The player that each column belongs to, (q,)."""
     derived: dict[str, Any]
     """Where estimators keep what they derive from the draws, for further rows with the same draws."""
+
+
+class ClosedForm(NamedTuple):
+    """Exact values of games, without sampling."""
+
+    method: str
+    """Name of the method in results."""
+    values: Floats
+    """Values of every game, (n_rows, components, k)."""
+    base_values: Floats
+    """v(∅), the same for all games, (k,)."""
+    n_predictions: int
+    """Single draws that were evaluated for a game, to check the values."""
 
 
 def checked_names(names: Sequence[str], d: int) -> list[str]:
@@ -163,6 +177,16 @@ class Games(ABC):
 
     def draw_facts(self) -> DrawFacts | None:
         """Return what is known of all draws; by default, nothing."""
+        return None
+
+    def closed_form(self, index: Index, *, method: str | None = None, n_threads: int = 1) -> ClosedForm | None:
+        """Return exact values of an index that need no sampling, if there are any; by default, there are none.
+
+        ``method`` is the name of the closed form that was asked for, as in method="trees": if there is none, an error
+        has the reason. ``None`` leaves the choice to the games.
+        """
+        if method is not None:
+            raise ValueError(f"method {method!r} is for models that are explained without a link, not for these games")
         return None
 
     @property

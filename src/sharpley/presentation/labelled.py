@@ -35,6 +35,8 @@ class Labelled(NamedTuple):
     """Whether the result has an axis of rows."""
     has_outputs: bool
     """Whether the result has an axis of outputs."""
+    noun: str
+    """What one of the values is called, such as "Shapley value"."""
     heading: str
     """One line on the whole result."""
 
@@ -65,7 +67,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def heading(d: int, method: str, n_evals: Any, converged: Any, n_predictions: Any = None) -> str:
+def heading(noun: str, d: int, method: str, n_evals: Any, converged: Any, n_predictions: Any = None) -> str:
     """Return one line on a whole result; without an axis of rows, the numbers are single ones.
 
     The cost is that of predictions, unless every evaluation of the game is one.
@@ -76,7 +78,7 @@ def heading(d: int, method: str, n_evals: Any, converged: Any, n_predictions: An
     cost = f"{most:,} {'evaluations' if is_game else 'predictions'}"
     if np.ndim(n_evals) == 0:
         warning = "; the tolerance was not met" if missed else ""
-        return f"Shapley values of {counted(d, 'player')} by {method}, from {cost}{warning}"
+        return f"{noun}s of {counted(d, 'player')} by {method}, from {cost}{warning}"
     warning = f"; {counted(missed, 'row')} did not meet the tolerance" if missed else ""
     of_rows = f"{counted(len(n_evals), 'row')} and {counted(d, 'player')}"
-    return f"Shapley values of {of_rows} by {method}, from up to {cost} for each row{warning}"
+    return f"{noun}s of {of_rows} by {method}, from up to {cost} for each row{warning}"

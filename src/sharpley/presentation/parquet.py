@@ -20,7 +20,8 @@ VERSION = 1
 SUFFIXES = (".parquet", ".pq", "")
 OF_VALUES = ("values", "standard_errors", "degrees_of_freedom")
 OF_ROWS = ("n_evals", "converged", "n_predictions", "row_labels")
-WHOLE = ("method", "names", "output_names", "compute_time")
+WHOLE = ("method", "names", "output_names", "compute_time", "index")
+OF_INTERACTIONS = ("labels", "players", "d")
 
 
 def write(path: str | Path, result: dict[str, Any], shape: tuple[int, int, int]) -> None:
@@ -31,7 +32,7 @@ def write(path: str | Path, result: dict[str, Any], shape: tuple[int, int, int])
             "or a method of estimate.to_frame(), such as to_csv"
         )
     pa, pq = pyarrow()
-    about = {name: result[name] for name in WHOLE}
+    about = {name: result[name] for name in (*WHOLE, *OF_INTERACTIONS) if name in result}
     about |= {"version": VERSION, "shape": shape}
     about |= {f"{name}_shape": np.shape(result[name]) for name in ("values", "base_values", "n_evals", "n_predictions")}
     table = pa.table({name: _array(pa, values) for name, values in _columns(result, shape).items()})
@@ -89,7 +90,9 @@ def _fields(table: Any, about: dict[str, Any]) -> dict[str, Any]:
         each = _each_row(table, name, k * d)
         is_single = each is not None and not about.get(f"{name}_shape", about["n_evals_shape"])
         result[name] = None if each is None else kind(each[0]) if is_single else np.array(each)
-    return result | {name: about[name] for name in WHOLE}
+    if "labels" in about:
+        about["labels"] = [tuple(label) for label in about["labels"]]
+    return result | {name: about[name] for name in (*WHOLE, *OF_INTERACTIONS) if name in about}
 
 
 def _each_row(table: Any, name: str, step: int) -> list[Any] | None:

@@ -24,7 +24,8 @@ import numpy as np
 import sharpley
 from sharpley._support.typing import Floats
 from sharpley.games import TreeGame
-from sharpley.games.trees.regressors import forest_shapley_values, read_regressor
+from sharpley.games.trees.closed_form import coded, tree_values
+from sharpley.games.trees.regressors import read_regressor
 from sharpley_experiments.common.constants import SEED
 from sharpley_experiments.common.datasets import Dataset, load
 from sharpley_experiments.common.models import choose_rows, margin, train_mlp, train_xgboost
@@ -113,9 +114,9 @@ def _exact(kind: str, model: Any, rows: Floats, background: Floats) -> Floats:
         return TreeGame(model, background, rows).shapley_values()
     if kind == "forest":
         d = rows.shape[1]
-        table, columns = rows.astype(np.float32), np.ascontiguousarray(background.T, dtype=np.float32)
-        forest, weights = read_regressor(model, table), np.full(len(background), 1.0 / len(background))
-        return np.stack([forest_shapley_values(forest, row, columns, weights, np.arange(d), d) for row in table])
+        forest, weights = read_regressor(model, rows.astype(np.float32)), np.full(len(background), 1.0 / len(background))
+        given = coded(forest, background), weights, coded(forest, rows), np.arange(d), d
+        return tree_values(forest, *given)[0][:, :, 0]
     games = sharpley.MarginalGame(margin(model), background, rows)
     return np.asarray(sharpley.estimate(games, method="exact", draws="shared", progress=False).values)
 

@@ -29,7 +29,8 @@ from sharpley.estimators.draws.coding import Codes, make_codes
 from sharpley.estimators.draws.walks import Walks
 from sharpley.games.base import DrawFacts
 from sharpley.games.trees.forest import Forest
-from sharpley.games.trees.regressors import forest_shapley_values, read_regressor, reader_of, sum_of_leaves
+from sharpley.games.trees.closed_form import coded, sums_of_leaves, tree_values
+from sharpley.games.trees.regressors import check_regressor, read_regressor
 
 FOLDS = 2
 MAX_CELLS = 2**24  # rows × columns that a surrogate is fitted to; a random part of the walks if there are more
@@ -65,7 +66,7 @@ def check_surrogate(surrogate: Any) -> None:
         raise ValueError(f"unknown surrogate {surrogate!r}; choose 'auto', None, or a tree regressor")
     if isinstance(surrogate, type):
         raise TypeError(f"surrogate must be a regressor, not a class: {surrogate.__name__}() instead of it")
-    reader_of(surrogate)
+    check_regressor(surrogate)
 
 
 def default_surrogate() -> Any:
@@ -138,8 +139,9 @@ class Surrogates:
 
     def _shapley_values(self, forest: Forest, code: NDArray[np.float32], mine: NDArray[np.bool_], d: int) -> Floats:
         """Return the part that some of the draws have in the mean Shapley values of a surrogate, (d,)."""
-        columns, weights = self.codes.columns[:, mine], self.weights[mine]
-        return forest_shapley_values(forest, code, columns, weights, self.facts.players, d)
+        background = coded(forest, self.codes.columns[:, mine].T)
+        values, _ = tree_values(forest, background, self.weights[mine], coded(forest, code[None]), self.facts.players, d)
+        return values[0, :, 0]
 
     def _learn(
         self,
@@ -190,13 +192,13 @@ class _Composites:
         some = self._walks.some_steps(mine)
         _, coalitions, draws = some.ask(np.arange(len(some)))
         parts = [
-            sum_of_leaves(forest, self._mix(coalitions[i : i + ROWS_AT_ONCE], draws[i : i + ROWS_AT_ONCE]))
+            sums_of_leaves(forest, self._mix(coalitions[i : i + ROWS_AT_ONCE], draws[i : i + ROWS_AT_ONCE]))
             for i in range(0, len(draws), ROWS_AT_ONCE)
         ]
-        values = np.concatenate(parts) if parts else np.empty(0)
-        empty = sum_of_leaves(forest, np.ascontiguousarray(self._columns[:, some.steps.draws].T))
-        full = sum_of_leaves(forest, self._code[None])
-        return some.contributions(values[:, None], empty[:, None], full[:, None])[0, :, :, 0]
+        values = np.concatenate(parts) if parts else np.empty((0, 1))
+        empty = sums_of_leaves(forest, np.ascontiguousarray(self._columns[:, some.steps.draws].T))
+        full = sums_of_leaves(forest, self._code[None])
+        return some.contributions(values, empty, full)[0, :, :, 0]
 
 
 def _some(numbers: NDArray[np.int64], most: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -20,6 +20,7 @@ import numpy as np
 from sharpley.games.marginal.mixing import is_from
 
 METHOD_ORDER = ("predict_proba", "decision_function", "predict")
+MARGIN = "margin"  # what ``output=`` calls the sum before a link, such as log-odds
 OF_CLASSES = ("predict_proba", "predict_log_proba", "decision_function")  # with an output for each class
 LABEL = "label"  # what ``output=`` is if labels are to be explained, as numbers
 LABEL_KINDS = ("classifier", "clusterer", "outlier_detector")  # kinds of scikit-learn's estimators that predict labels
@@ -131,6 +132,36 @@ def _label_call(model: Any, labels: bool) -> Call:
     return Call(model.predict, "predict", [LABEL], instead_of_labels=", or ".join(instead))
 
 
+def margin_call(model: Any) -> Call:
+    """Return the function that has a model's margin: log-odds of classifiers, the sum before a link of others."""
+    options = margin_options(model)
+    if options is None:
+        raise ValueError(
+            f"output='margin' is for classifiers with a decision_function and for models of XGBoost, LightGBM and "
+            f"CatBoost, got {model!r}; omit output"
+        )
+    name, keywords = options
+    if keywords is None:
+        classes = _class_names(model, "decision_function")
+        return Call(getattr(model, name), name, classes)
+    if is_from("xgboost", model, "Booster"):
+        return _xgboost_call(model, output_margin=True)
+    names = [str(label) for label in getattr(model, "classes_", ())]
+
+    def predict(rows: Any) -> Any:
+        return model.predict(rows, **keywords)
+
+    return Call(predict, f"{name} with {next(iter(keywords))}", names[1:] if len(names) == 2 else names or None)
+
+
+def margin_options(model: Any) -> tuple[str, dict[str, Any] | None] | None:
+    """Return the method that has a model's margin, and what is passed to it; None if there is none."""
+    for library, keywords in MARGINS.items():
+        if any(cls.__module__.partition(".")[0] == library for cls in type(model).__mro__):
+            return "predict", keywords
+    return ("decision_function", None) if callable(getattr(model, "decision_function", None)) else None
+
+
 def _class_names(model: Any, method: str) -> list[str] | None:
     """Return the names of a classifier's outputs, from its ``classes_``; several classifiers in one are numbered."""
     classes = getattr(model, "classes_", None)
@@ -171,13 +202,14 @@ def _keras_call(model: Any) -> Call:
     return Call(predict, "predict")
 
 
-def _xgboost_call(booster: Any) -> Call:
+def _xgboost_call(booster: Any, *, output_margin: bool = False) -> Call:
     """Call ``predict`` of an XGBoost Booster on a DMatrix."""
     import xgboost
 
     def predict(rows: Any) -> Any:
         names = None if hasattr(rows, "columns") else booster.feature_names
-        return booster.predict(xgboost.DMatrix(rows, feature_names=names, enable_categorical=True))
+        matrix = xgboost.DMatrix(rows, feature_names=names, enable_categorical=True)
+        return booster.predict(matrix, output_margin=output_margin)
 
     objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
     if objective not in LABEL_OBJECTIVES:
@@ -235,3 +267,10 @@ LIBRARIES: tuple[tuple[str, str, Callable[[Any], Call]], ...] = (
     ("onnxruntime", "InferenceSession", _onnx_call),
 )
 """Module, class and call of the models that are not called like scikit-learn's."""
+
+MARGINS: dict[str, dict[str, Any]] = {
+    "xgboost": {"output_margin": True},
+    "lightgbm": {"raw_score": True},
+    "catboost": {"prediction_type": "RawFormulaVal"},
+}
+"""What ``predict`` of the models of a library is passed for their margins."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
-from sharpley.games.base import DrawFacts, Evaluate, Games, checked_names
+from sharpley.games.base import ClosedForm, DrawFacts, Evaluate, Games, checked_names
 from sharpley.games.marginal.background import as_background
 from sharpley.games.marginal.containers import as_table, column_names_of
 from sharpley.games.marginal.known import KnownBackground
@@ -28,6 +28,7 @@ from sharpley.games.marginal.model import CallTime, ModelFunction, wants_to_writ
 from sharpley.games.marginal.outputs import Output
 from sharpley.games.marginal.players import Players, make_players
 from sharpley.games.values import describe
+from sharpley.indices import Index
 
 # Measured by sharpley_experiments.studies.overhead: with these, calls are large enough for models with a high cost per
 # call, and the rows of a call still fit into the processor's cache.
@@ -98,7 +99,7 @@ class MarginalGame(Games):
     ) -> None:
         self._known = KnownBackground() if known is None else known
         self._of_background: Floats | None = None
-        self._model = ModelFunction(model, output, output_names)
+        self._given, self._model = model, ModelFunction(model, output, output_names)
         chosen = as_background(background)
         self.rows = as_table(rows, chosen.rows)
         self._mixer = make_mixer(self.rows, chosen.rows)
@@ -127,8 +128,11 @@ class MarginalGame(Games):
         They cost one prediction for each row to explain and, once, one for each background row.
         """
         empty = self._weights @ self._empty()
-        full = self._predict("X", self._mixer.fresh_rows, np.arange(self.n_rows))
+        full = self._predict_rows()
         return np.stack([np.broadcast_to(empty, full.shape), full], axis=1)
+
+    def _predict_rows(self) -> Floats:
+        return self._predict("X", self._mixer.fresh_rows, np.arange(self.n_rows))
 
     @property
     def endpoint_draws(self) -> int:
@@ -180,6 +184,20 @@ class MarginalGame(Games):
         return DrawFacts(
             empty, numbers.background, numbers.rows, numbers.is_category, self.players.of_column, self._known.derived
         )
+
+    def closed_form(self, index: Index, *, method: str | None = None, n_threads: int = 1) -> ClosedForm | None:
+        """Return exact values of a sum of trees ("trees") or of a linear model ("linear"), over all background rows."""
+        from sharpley.games.marginal.closed_form import Asked, solve
+
+        def positions() -> NDArray[np.int64] | None:
+            return self._model.positions
+
+        called = self._checked_draws, self._predict_rows, positions
+        asked = Asked(self._given, self._mixer, self.players, self._weights, *called)
+        return solve(asked, self._known, self._model, index, method=method, n_threads=n_threads)
+
+    def _checked_draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> Floats:
+        return np.asarray(self._draws(rows, coalitions, draws))
 
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:
         """Return the predictions for rows mixed with single background rows, (p, k)."""

@@ -42,12 +42,15 @@ class KnownBackground:
     ----------
     derived : dict
         What estimators derived from the background, kept with it.
+    exact : object
+        The model in closed form, if it has one, which is compared with the model in every call.
     """
 
     def __init__(self, *, watch: bool = True) -> None:
         self._watch = watch
         self._predictions: Floats | None = None
         self.derived: dict[str, Any] = {}
+        self.exact: Any = None
 
     def predictions(self, n: int, predict: Predict, name: str) -> Floats:
         """Return the predictions for all n background rows, (n, k); ``name`` is that of the model in the warning."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.games.marginal.calls import LABEL, find_call
+from sharpley.games.marginal.calls import LABEL, MARGIN, find_call, margin_call
 from sharpley.games.marginal.outputs import Output, as_outputs, positions_of
 
 PROBABILITY_ROUNDING = 1e-3  # by which the sum of probabilities in single precision may differ from 1
@@ -47,8 +47,8 @@ class ModelFunction:
     model : callable, or model of a known library
         ``calls.find_call`` says what is called.
     output : str, int, sequence of these, or None
-        The outputs that are returned, by name or position. By default all, and of a binary classifier that of its
-        second class.
+        The outputs that are returned, by name or position, or "margin" for log-odds and other sums before a link. By
+        default all, and of a binary classifier that of its second class.
     output_names : sequence of str, optional
         Names of all outputs of the model. By default, those that it is known to have.
 
@@ -60,12 +60,18 @@ class ModelFunction:
         Its name.
     time : CallTime
         How often it was called, and how long it took.
+    is_margin : bool
+        Whether the margin is explained instead of predictions.
     """
 
     def __init__(self, model: Any, output: Output | None = None, output_names: Sequence[str] | None = None) -> None:
         self.time = CallTime()
-        found = find_call(model, labels=output == LABEL if isinstance(output, str) else False)
-        output = None if found.instead_of_labels is not None else output
+        self.is_margin = isinstance(output, str) and output == MARGIN
+        if self.is_margin:
+            found, output = margin_call(model), None
+        else:
+            found = find_call(model, labels=isinstance(output, str) and output == LABEL)
+            output = None if found.instead_of_labels is not None else output
         self.call, self.name, self._positive = found.function, found.name, found.positive
         names = found.output_names if output_names is None else output_names
         self._names = None if names is None else [str(name) for name in names]
@@ -76,6 +82,11 @@ class ModelFunction:
         self._positions: NDArray[np.int64] | None = None
         if self._output is not None and self._names is not None:
             self._positions = self._chosen(self._output, len(self._names))
+
+    @property
+    def positions(self) -> NDArray[np.int64] | None:
+        """Positions of the outputs that are returned among all; None for all, or before the first call."""
+        return self._positions
 
     @property
     def output_names(self) -> list[str] | None:

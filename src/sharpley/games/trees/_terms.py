@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from sharpley.games.trees._walks import is_left
+
 NO_FEATURE = 2**15 - 1
 
 WALKS_PER_BLOCK = 64  # orderings that are walked along at once
@@ -19,11 +21,6 @@ WALKS_PER_BLOCK = 64  # orderings that are walked along at once
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 """A number whose 64 windows of six bits are all different: the highest six bits of 2^i times it identify i."""
 BIT_INDEX = np.argsort([(0x03F79D71B4CB0A89 << i) % 2**64 >> 58 for i in range(64)])
-
-
-@njit(cache=True)
-def _goes_left(value, threshold, missing_left):
-    return missing_left if np.isnan(value) else value < threshold
 
 
 @njit(cache=True)
@@ -47,30 +44,32 @@ def _insert(features, feature):
 
 
 @njit(cache=True)
-def collect_terms(tree, row, background, shares, width):
+def collect_terms(nodes_of_trees, root, leaf_values, players, row, background, shares, width):
     """Return the terms of one tree and their weights, int16 (t, 2 · width) and float (t,).
+
+    ``row`` has the codes of the explained row, (columns,), and ``background`` those of background rows, (columns, b).
 
     Each background row is sent down the tree together with the explained row. Where the two go to different children
     and the feature has not been assigned yet, both branches are followed: one assigns the feature to the explained row,
     the other to the background row.
     """
-    left, right, feature, threshold, missing_left, value = tree
+    left, right, column, low, span = nodes_of_trees
     terms = np.empty((64, 2 * width), np.int16)
     weights = np.empty(64)
     count = 0
     nodes = np.empty(width + 1, np.int32)
     assigned = np.empty((width + 1, 2 * width), np.int16)
-    for b in range(background.shape[0]):
-        nodes[0] = 0
+    for b in range(background.shape[1]):
+        nodes[0] = root
         assigned[0] = NO_FEATURE
         top = 1
         while top > 0:
             top -= 1
             node = nodes[top]
             while left[node] >= 0:
-                f = feature[node]
-                of_row = _goes_left(row[f], threshold[node], missing_left[node])
-                of_background = _goes_left(background[b, f], threshold[node], missing_left[node])
+                f = players[column[node]]
+                of_row = is_left(np.int64(row[column[node]]), low[node], span[node])
+                of_background = is_left(np.int64(background[column[node], b]), low[node], span[node])
                 if of_row == of_background or _contains(assigned[top, :width], f):
                     node = left[node] if of_row else right[node]
                 elif _contains(assigned[top, width:], f):
@@ -87,7 +86,7 @@ def collect_terms(tree, row, background, shares, width):
                 terms = np.concatenate((terms, np.empty_like(terms)))
                 weights = np.concatenate((weights, np.empty_like(weights)))
             terms[count] = assigned[top]
-            weights[count] = value[node] * shares[b]
+            weights[count] = leaf_values[node] * shares[b]
             count += 1
     return terms[:count], weights[:count]
 

@@ -1,8 +1,15 @@
-"""Trees as plain arrays, and those of an XGBoost model."""
+"""Trees as plain arrays, and rows as codes on which every split of a forest is a question about an interval.
+
+Libraries compare values in single or double precision, with < or ≤, send missing values left or right, and split
+categories by sets. All of this is settled once for a table, when it is coded: the code of a value is 0 if it is missing
+and otherwise 1 + the number of thresholds of its column that are not above it. A split on a threshold then asks
+whether the code lies in an interval. A split on categories has a column of its own, with codes 0 and 1.
+"""
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,83 +18,157 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Floats
 
 LEAF = -1
-MAX_FEATURES = 2**15 - 1  # exclusive: terms store features as 16-bit integers, of which the largest marks no feature
+MAX_SHORT_CODE = 2**16 - 1
 
 
 class Tree(NamedTuple):
     """One tree. All arrays have one entry for each node, (n_nodes,); node 0 is the root."""
 
     left: NDArray[np.int32]
-    """Left child, for rows whose value is below the threshold; ``LEAF`` in leaves."""
+    """Left child, for rows whose value is below the threshold or in the set of categories; ``LEAF`` in leaves."""
     right: NDArray[np.int32]
     """Right child, for the other rows; ``LEAF`` in leaves."""
     feature: NDArray[np.int32]
     """Feature on which the node splits."""
-    threshold: NDArray[np.floating[Any]]
+    threshold: Floats
     """Threshold of the split."""
     missing_left: NDArray[np.bool_]
     """Whether rows whose value is missing go to the left child."""
     value: Floats
-    """Value that a leaf adds to the prediction; meaningless in other nodes."""
+    """Values that a leaf adds to the outputs, (n_nodes,) or (n_nodes, k); meaningless in other nodes."""
+    categories: dict[int, NDArray[np.int64]] = {}  # noqa: RUF012 (never changed)
+    """For the nodes that split categories, the numbers of those that go to the left."""
+    output: int = -1
+    """The output that the leaves add to; −1 if they have a value for each output."""
 
 
-class Forest(NamedTuple):
-    """An ensemble of trees whose leaf values are summed."""
+class Nodes(NamedTuple):
+    """All nodes of a forest, (n_nodes,) int32; children are numbered within the forest."""
+
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    column: NDArray[np.int32]
+    """Column of codes on which the node splits."""
+    low: NDArray[np.int32]
+    """Rows go left whose code minus ``low``, as an unsigned number, is at most ``span``."""
+    span: NDArray[np.int32]
+
+
+class _Column(NamedTuple):
+    """How a column of codes is made from a feature."""
+
+    feature: int
+    thresholds: Floats
+    """Distinct thresholds in increasing order."""
+    categories: NDArray[np.int64] | None
+    """The categories with code 1, instead of thresholds."""
+    missing_is_one: bool
+
+
+@dataclass(frozen=True)
+class Forest:
+    """An ensemble of trees whose leaf values are summed.
+
+    Parameters
+    ----------
+    trees : list of Tree
+    n_features : int
+        Number of features of the model.
+    constant : (k,) float
+        What is added to the sums of leaves.
+    is_single : bool
+        Whether the model compares values in single precision.
+    """
 
     trees: list[Tree]
     n_features: int
-    """Number of features of the model."""
+    constant: Floats = field(default_factory=lambda: np.zeros(1))
+    is_single: bool = False
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return len(self.constant)
+
+    def select(self, outputs: NDArray[np.int64]) -> Forest:
+        """Return the forest of some of the outputs."""
+        trees = []
+        for tree in self.trees:
+            if tree.output < 0:
+                trees.append(tree._replace(value=tree.value.reshape(len(tree.left), -1)[:, outputs]))
+            trees += [tree._replace(output=int(place)) for place in np.flatnonzero(outputs == tree.output)]
+        return Forest(trees, self.n_features, self.constant[outputs], self.is_single)
+
+    @cached_property
+    def roots(self) -> NDArray[np.int64]:
+        """The first node of each tree."""
+        sizes = [len(tree.left) for tree in self.trees]
+        return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) if sizes else np.empty(0, np.int64)
+
+    @cached_property
+    def leaf_values(self) -> Floats:
+        """Values of all nodes, (n_nodes, k); only those of leaves have a meaning."""
+        values = np.zeros((sum(len(tree.left) for tree in self.trees), self.n_outputs))
+        for root, tree in zip(self.roots, self.trees, strict=True):
+            mine = values[root : root + len(tree.left)]
+            mine[:, slice(None) if tree.output < 0 else [tree.output]] = tree.value.reshape(len(mine), -1)
+        return values
+
+    @cached_property
+    def _coding(self) -> tuple[Nodes, list[_Column]]:
+        """The nodes and the columns that they ask for: one for each feature, and one for each split of categories."""
+        none = Tree(*(np.empty(0, kind) for kind in (np.int32, np.int32, np.int32, float, bool, float)))
+        joined = [np.concatenate(arrays) for arrays in zip(*(tree[:5] for tree in [none, *self.trees]), strict=True)]
+        left, right, feature, threshold, missing_left = joined
+        start = np.repeat(self.roots, np.diff([*self.roots, len(left)]))
+        left, right = (np.where(child >= 0, child + start, LEAF).astype(np.int32) for child in (left, right))
+        column, high = feature.astype(np.int32), np.zeros(len(left), np.int32)
+        low = np.where(missing_left, 0, 1).astype(np.int32)
+        is_set = np.zeros(len(left), bool)
+        sets = [(int(root) + n, kinds) for root, tree in zip(self.roots, self.trees, strict=True)
+                for n, kinds in tree.categories.items()]  # fmt: skip
+        is_set[[node for node, _ in sets]] = True
+        columns = []
+        for j in range(self.n_features):
+            mine = np.flatnonzero((feature == j) & (left >= 0) & ~is_set)
+            thresholds, which = np.unique(threshold[mine], return_inverse=True)
+            columns.append(_Column(j, thresholds, None, False))
+            high[mine] = which + 1
+        known: dict[tuple[Any, ...], int] = {}
+        for node, kinds in sets:
+            key = (int(feature[node]), bool(missing_left[node]), np.unique(kinds).tobytes())
+            if key not in known:
+                known[key] = len(columns)
+                columns.append(_Column(int(feature[node]), np.empty(0), np.unique(kinds), bool(missing_left[node])))
+            column[node], low[node], high[node] = known[key], 1, 1
+        column[left < 0] = 0
+        return Nodes(left, right, column, low, high - low), columns
+
+    @property
+    def nodes(self) -> Nodes:
+        """All nodes."""
+        return self._coding[0]
+
+    @property
+    def features(self) -> NDArray[np.int64]:
+        """The feature of each column of codes."""
+        return np.array([column.feature for column in self._coding[1]], dtype=np.int64)
+
+    def codes(self, table: NDArray[Any]) -> NDArray[np.unsignedinteger[Any]]:
+        """Return the codes of a table (n, n_features) of numbers, (columns, n)."""
+        columns = self._coding[1]
+        most = max((len(column.thresholds) for column in columns), default=0) + 1
+        codes = np.empty((len(columns), len(table)), np.uint16 if most <= MAX_SHORT_CODE else np.uint32)
+        for code, column in zip(codes, columns, strict=True):
+            values = np.ascontiguousarray(table[:, column.feature], np.float32 if self.is_single else np.float64)
+            code[:] = _code(values.astype(np.float64, copy=False), column)
+        return codes
 
 
-def depth_of(tree: Tree) -> int:
-    """Return the number of splits on the longest path from the root; children have larger numbers than parents."""
-    depth = np.zeros(len(tree.left), dtype=np.int64)
-    for node in np.flatnonzero(tree.left >= 0):
-        depth[tree.left[node]] = depth[tree.right[node]] = depth[node] + 1
-    return int(depth.max())
+def _code(values: Floats, column: _Column) -> NDArray[np.int64]:
+    missing = np.isnan(values)
+    if column.categories is None:
+        # NaN is above all numbers in the order of searchsorted.
+        return np.where(missing, 0, 1 + np.searchsorted(column.thresholds, values, side="right"))
+    return np.where(missing, column.missing_is_one, np.isin(values, column.categories)).astype(np.int64)
 
-
-def read_forest(model: Any) -> Forest:
-    """Return the trees of an XGBoost Booster, or of a fitted XGBRegressor or XGBClassifier."""
-    booster = as_booster(model)
-    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
-    parameters, gradient_booster = learner["learner_model_param"], learner["gradient_booster"]
-    if gradient_booster["name"] != "gbtree":
-        raise ValueError(
-            f"only boosted trees can be read, got an XGBoost model with booster {gradient_booster['name']!r}; "
-            "train it with booster 'gbtree', or use Explainer instead"
-        )
-    n_outputs = max(int(parameters["num_class"]), int(parameters["num_target"]))
-    if n_outputs > 1:
-        raise ValueError(f"only models with one output can be read, got {n_outputs} outputs; use Explainer instead")
-    if int(parameters["num_feature"]) >= MAX_FEATURES:
-        raise ValueError(
-            f"at most {MAX_FEATURES - 1:,} features can be read, got {parameters['num_feature']}; use Explainer instead"
-        )
-    trees = [_read_tree(tree) for tree in gradient_booster["model"]["trees"]]
-    return Forest(trees, int(parameters["num_feature"]))
-
-
-def as_booster(model: Any) -> Any:
-    """Return the Booster of a model, truncated at the best iteration of early stopping as in its ``predict``."""
-    if not hasattr(model, "get_booster"):
-        if not hasattr(model, "save_raw"):
-            raise TypeError(f"model must be an XGBoost Booster, XGBRegressor or XGBClassifier, got {model!r}")
-        return model
-    booster = model.get_booster()
-    best = booster.attr("best_iteration")
-    return booster if best is None else booster[: int(best) + 1]
-
-
-def _read_tree(tree: dict[str, Any]) -> Tree:
-    if any(tree["split_type"]):
-        raise ValueError("trees with categorical splits cannot be read; encode the categories as numbers")
-    conditions = np.asarray(tree["split_conditions"])
-    return Tree(
-        left=np.asarray(tree["left_children"], dtype=np.int32),
-        right=np.asarray(tree["right_children"], dtype=np.int32),
-        feature=np.asarray(tree["split_indices"], dtype=np.int32),
-        threshold=conditions.astype(np.float32),
-        missing_left=np.asarray(tree["default_left"], dtype=bool),
-        value=conditions.astype(np.float64),
-    )

@@ -14,7 +14,7 @@ the Shapley values have the closed form
 
 from __future__ import annotations
 
-from math import factorial
+from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -23,11 +23,14 @@ from numpy.typing import NDArray
 from sharpley._support.typing import ArrayLike, Coalitions, Floats
 from sharpley.games.base import Games
 from sharpley.games.marginal.background import as_background
-from sharpley.games.trees.forest import Forest, as_booster, depth_of, read_forest
+from sharpley.games.trees.closed_form import Codes, coded, players_on_paths, sums_of_leaves, tree_values
+from sharpley.games.trees.forest import Forest
+from sharpley.games.trees.readers import as_booster, read_forest
 from sharpley.permutations.orderings import ranks_of
 
 MAX_CHECKED_ROWS = 20  # of the background, whose predictions are compared with the sums of their leaves
 MARGIN_TOLERANCE = 1e-4  # times the largest margin: XGBoost sums leaves in single precision
+MAX_FEATURES = 2**15 - 1  # exclusive: terms store features as 16-bit integers, of which the largest marks no feature
 
 
 class _Terms(NamedTuple):
@@ -49,7 +52,7 @@ class TreeGame(Games):
     Parameters
     ----------
     model : xgboost.Booster, XGBRegressor or XGBClassifier
-        Boosted trees with one output and numerical splits.
+        Boosted trees with one output.
     background : (b, d) float, or Background
         Background rows, optionally with weights.
     rows : (r, d) float
@@ -74,21 +77,28 @@ class TreeGame(Games):
     """
 
     def __init__(self, model: Any, background: Any, rows: ArrayLike) -> None:
-        forest = read_forest(model)
+        self._forest = forest = _read(model)
         self.d = forest.n_features
         chosen = as_background(background)
         rows_at = _single_precision(rows, "rows", model, self.d)
         background_at = _single_precision(chosen.rows, "background", model, self.d)
-        shares = chosen.weights_of(len(background_at))
+        self._rows, self._background = coded(forest, rows_at), coded(forest, background_at)
+        self._shares = chosen.weights_of(len(background_at))
         self.n_rows = len(rows_at)
         self.player_names = as_booster(model).feature_names
         self._varying = (rows_at[:, None] != background_at).any(axis=1)
-        self._terms = [_merged_terms(forest, row, background_at, shares) for row in rows_at]
         self._offset = _constant(model, forest, np.concatenate([rows_at, background_at[:MAX_CHECKED_ROWS]]))
+
+    @cached_property
+    def _terms(self) -> list[_Terms]:
+        """The terms of every row, which only walks and single coalitions need."""
+        (_, rows), (_, background) = next(self._rows.blocks()), next(self._background.blocks())
+        return [_merged_terms(self._forest, np.ascontiguousarray(row), background, self._shares) for row in rows.T]
 
     def shapley_values(self) -> Floats:
         """Return the exact Shapley values of every row, (r, d)."""
-        return np.stack([_closed_form(terms, self.d) for terms in self._terms])
+        given = self._background, self._shares, self._rows, np.arange(self.d), self.d
+        return np.ascontiguousarray(tree_values(self._forest, *given)[0][:, :, 0])
 
     def contributions(self, orderings: ArrayLike) -> Floats:
         """Return the marginal contributions of all players along orderings, int (n, d) -> float (r, n, d)."""
@@ -113,24 +123,41 @@ class TreeGame(Games):
         return np.asarray(self._offset + values)
 
 
-def _single_precision(data: Any, name: str, model: Any, d: int) -> NDArray[np.float32]:
+def _read(model: Any) -> Forest:
+    """Return the trees of an XGBoost model with one output."""
+    if not hasattr(as_booster(model), "save_raw"):
+        raise TypeError(f"model must be an XGBoost Booster, XGBRegressor or XGBClassifier, got {model!r}")
+    forest = read_forest(model)
+    if forest.n_outputs > 1:
+        raise ValueError(
+            f"only models with one output can be read, got {forest.n_outputs} outputs; use Explainer instead"
+        )
+    if forest.n_features >= MAX_FEATURES:
+        raise ValueError(
+            f"at most {MAX_FEATURES - 1:,} features can be read, got {forest.n_features}; use Explainer instead"
+        )
+    return forest
+
+
+def _single_precision(data: Any, name: str, model: Any, d: int) -> Floats:
     """Return data, (n, d), as XGBoost compares them: in single precision, with NaN for missing values."""
     expected, given = as_booster(model).feature_names, getattr(data, "columns", None)
     if expected is not None and given is not None and list(given) != list(expected):
         raise ValueError(f"{name} must have the model's columns in its order, {list(expected)}, got {list(given)}")
-    array = np.array(data, dtype=np.float32, order="C")
+    array = np.array(data, dtype=np.float32, order="C").astype(np.float64)
     if array.ndim != 2 or array.shape[1] != d or len(array) == 0:
         raise ValueError(f"{name} must have shape (n, {d}) with n ≥ 1, got {array.shape}")
     array[array == np.float32(getattr(model, "missing", np.nan))] = np.nan
     return array
 
 
-def _merged_terms(forest: Forest, row: NDArray[np.float32], background: NDArray[np.float32], shares: Floats) -> _Terms:
+def _merged_terms(forest: Forest, row: Codes, background: Codes, shares: Floats) -> _Terms:
     """Return the terms of one explained row, merged over all trees and background rows."""
     from sharpley.games.trees._terms import collect_terms
 
-    width = max(depth_of(tree) for tree in forest.trees)
-    parts = [collect_terms(tuple(tree), row, background, shares, max(1, width)) for tree in forest.trees]
+    width = max(1, int(players_on_paths(forest, np.arange(forest.n_features)).max(initial=0)))
+    given = np.ascontiguousarray(forest.leaf_values[:, 0]), forest.features, row, background, shares, width
+    parts = [collect_terms(tuple(forest.nodes), root, *given) for root in forest.roots]
     features, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
     first, which = _group_equal(features)
     return _Terms(features[first], np.asarray(np.bincount(which, weights=weights), dtype=np.float64))
@@ -149,39 +176,12 @@ def _group_equal(rows: NDArray[np.int16]) -> tuple[NDArray[np.int64], NDArray[np
     return first, which.reshape(-1)
 
 
-def _closed_form(terms: _Terms, d: int) -> Floats:
-    """Return the Shapley values of a sum of terms, (d,)."""
-    from sharpley.games.trees._terms import NO_FEATURE
-
-    width = terms.features.shape[1] // 2
-    present = terms.features != NO_FEATURE
-    a, b = present[:, :width].sum(axis=1), present[:, width:].sum(axis=1)
-    factorials = np.array([factorial(k) for k in range(2 * width + 1)], dtype=np.float64)
-    of_row = terms.weights * factorials[np.maximum(a - 1, 0)] * factorials[b] / factorials[a + b]
-    of_background = -terms.weights * factorials[a] * factorials[np.maximum(b - 1, 0)] / factorials[a + b]
-    shares = np.where(np.arange(2 * width) < width, of_row[:, None], of_background[:, None])
-    return np.asarray(np.bincount(terms.features[present], weights=shares[present], minlength=d), dtype=np.float64)
-
-
-def _sum_of_leaves(forest: Forest, row: NDArray[np.float32]) -> float:
-    """Return the sum of the values of the leaves that a row reaches."""
-    total = 0.0
-    for tree in forest.trees:
-        node = 0
-        while tree.left[node] >= 0:
-            value = row[tree.feature[node]]
-            left = tree.missing_left[node] if np.isnan(value) else value < tree.threshold[node]
-            node = int(tree.left[node] if left else tree.right[node])
-        total += tree.value[node]
-    return total
-
-
-def _constant(model: Any, forest: Forest, rows: NDArray[np.float32]) -> float:
+def _constant(model: Any, forest: Forest, rows: Floats) -> float:
     """Return the constant that the model adds to its trees; if it varies between rows, the trees were misread."""
     import xgboost
 
     margins = as_booster(model).predict(xgboost.DMatrix(rows), output_margin=True, validate_features=False)
-    differences = margins.astype(np.float64) - np.array([_sum_of_leaves(forest, row) for row in rows])
+    differences = margins.astype(np.float64) - sums_of_leaves(forest, rows)[:, 0]
     if np.ptp(differences) > MARGIN_TOLERANCE * max(1.0, np.abs(margins).max()):
         raise ValueError(
             "the model's predictions are not a sum of its trees plus a constant: the difference varies by "
