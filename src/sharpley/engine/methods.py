@@ -13,9 +13,8 @@ from functools import partial
 from typing import Any, Literal, Protocol, TypeAlias
 
 from sharpley._support.typing import RNG
-from sharpley.estimators import exact, owen, stratified, walks
+from sharpley.estimators import control, exact, owen, stratified, walks
 from sharpley.estimators.base import CoalitionEstimator
-from sharpley.estimators.gp import control_variate
 from sharpley.estimators.gp import estimator as gp
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs import regression
@@ -68,7 +67,7 @@ FOLDED_REPLICATES = 6  # three in each fold
 def gp_unbiased(d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> CoalitionEstimator:
     """Orthogonal orderings, with the Gaussian process as a cross-fitted control variate."""
     make_source = partial(GroupedSource, Orthogonal(d, rng=rng), replicates=FOLDED_REPLICATES)
-    return control_variate.CrossFittedEstimator(d, make_source, settings=settings)
+    return control.CrossFittedEstimator(d, make_source, partial(gp.process_fit, settings=settings))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,7 +270,7 @@ METHODS: dict[str, MethodRecord] = {
         factory=gp_unbiased,
         summary="orthogonal orderings with a Gaussian process as control variate: what `unbiased=True` means",
         origin="ours",
-        least_budget=control_variate.least_budget,
+        least_budget=control.least_budget,
         is_unbiased=True,
         faster="antithetic",
         learns_from_rows=True,
