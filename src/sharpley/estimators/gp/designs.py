@@ -22,6 +22,8 @@ from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.posterior import factorise, whiten
 from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class, quotas
 
+MIDDLE_SHARE = 0.3  # of the pairs, from class ⌊d/2⌋, whose coalitions contain half of the players
+
 
 def first_coalitions(d: int, rng: np.random.Generator) -> Coalitions:
     """Return a coalition for each player, alone or missing by turns, in random order: (d, d), or fewer if d = 2."""
@@ -111,13 +113,11 @@ class Pairs:
     ----------
     d : int
         Number of players.
-    middle : float
-        Share of the pairs from class ⌊d/2⌋.
     rng : Generator
     """
 
-    def __init__(self, d: int, middle: float, rng: np.random.Generator) -> None:
-        self._d, self._middle = d, middle
+    def __init__(self, d: int, rng: np.random.Generator) -> None:
+        self._d = d
         self._chooser = PairChooser(d, rng)
         self._n_requested = 0
 
@@ -128,7 +128,7 @@ class Pairs:
         total = pairs_per_class(self._d).sum()
         while len(found) < count and self._n_requested < total:
             self._n_requested = int(min(self._n_requested + count - len(found), total))
-            fresh = self._chooser.extend(quotas(self._d, self._n_requested, middle=self._middle))
+            fresh = self._chooser.extend(quotas(self._d, self._n_requested, middle=MIDDLE_SHARE))
             found = np.concatenate([found, fresh[unseen(fresh, seen) & unseen(~fresh, seen)]])
         return found
 

@@ -9,6 +9,7 @@ chosen by hyperparameters that pilot games share.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, final
 
 import numpy as np
@@ -21,12 +22,15 @@ from sharpley.coalitions.store import EMPTY, FULL
 from sharpley.estimators.base import CoalitionEstimator
 from sharpley.estimators.control import Fitted
 from sharpley.estimators.gp.designs import Pairs, candidates, completed, first_coalitions, most_informative
-from sharpley.estimators.gp.kernel import Measure, Parity, Scales, Uniform, noise_weights
+from sharpley.estimators.gp.kernel import Measure, Parity, Scales, Uniform, is_inner
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.many import learn_pilots, sets_of_scales
-from sharpley.estimators.gp.posterior import Stage, condition, foreseen_errors, has_few_values, judged
+from sharpley.estimators.gp.posterior import Posterior, Stage, condition, foreseen_errors, has_few_values, judged
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs.base import by_game
+from sharpley.estimators.pairs.regression import LeastSquares, PairRegression
+
+CORRECTION_PAIRS_PER_PLAYER = 3  # pairs beyond those that the process is conditioned on, for a regression on them
 
 
 class Learnt(NamedTuple):
@@ -103,7 +107,7 @@ class GaussianProcessEstimator(CoalitionEstimator):
         elif self._pairs is not None:
             return self._add_pairs(missing)
         elif self._calls_for_pairs(budget):
-            self._pairs = Pairs(self.d, self._settings.middle_share, self._rng)
+            self._pairs = Pairs(self.d, self._rng)
             self._members, self._stages = completed(self._members), []
             self._positions = self.store.add(self._members)
         else:
@@ -135,10 +139,16 @@ class GaussianProcessEstimator(CoalitionEstimator):
         return True
 
     def _calls_for_pairs(self, budget: Budget) -> bool:
-        """Return whether most games have few distinct values, and are hardly predicted better than by a linear fit."""
+        """Return whether further coalitions come in pairs.
+
+        They do if there are so many that choosing them one by one takes long, or if most games have few distinct values
+        and are hardly predicted better than by a linear fit.
+        """
         n = len(self._members)
         if n < self._settings.judged_evals_per_player * self.d or 2 * n > budget.now or not self._stages:
             return False
+        if budget.now > self._settings.most_single:
+            return True
         assert self._learnt is not None
         block = self._learnt.blocks[0]
         flat = [stage._replace(scales=_without_interactions(stage.scales)) for stage in self._stages]
@@ -159,29 +169,66 @@ class GaussianProcessEstimator(CoalitionEstimator):
         if self._learnt is None:
             self._learn()
         assert self._learnt is not None
-        blocks, magnitudes, pilot = self._learnt
-        n_games = blocks[0].values.shape[1]
-        phi, variances = np.empty((self.d, n_games)), np.empty((self.d, n_games))
-        for games, scales in sets_of_scales(blocks, pilot, self._settings, self._measure):
-            found = condition([block.games(games) for block in blocks], scales, self._measure)
-            phi[:, games], variances[:, games] = found.values, found.variances[:, None]
-        first = blocks[0]  # the first value is that of N − ∅, or these are the first two
-        whole = first.values[1] - first.values[0] if len(blocks) == 1 else 2.0 * first.values[0]
-        phi += (whole - phi.sum(axis=0)) / self.d
-        linear, is_additive = _linear_fit(first)
-        phi[:, is_additive] = linear[:, is_additive]
-        variances, degrees = judged(first.values, variances, foreseen_errors(first, self._stages), self._settings)
-        values = self.values
-        return Moments(
-            by_game(phi * magnitudes, values),
-            by_game(variances * magnitudes**2, values),
-            by_game(np.broadcast_to(degrees, phi.shape), values),
-        )
+        found = estimated(self._learnt, self._stages, self._settings, self._measure)
+        return Moments(*(by_game(np.broadcast_to(part, found[0].shape), self.values) for part in found))
 
     def _blocks(self) -> tuple[list[Values], Floats]:
         """Return normalised games, and what they were divided by."""
         columns = np.moveaxis(self.values, 1, 0).reshape(self.values.shape[1], -1)
         return blocks_of(self._members, columns[self._positions], are_pairs=self._pairs is not None)
+
+
+def estimated(
+    learnt: Learnt, stages: Sequence[Stage], settings: GPSettings, measure: Measure
+) -> tuple[Floats, Floats, Floats]:
+    """Return the index of all games, its variances, (d, g) each, and their degrees of freedom, (g,)."""
+    blocks, magnitudes, pilot = learnt
+    seen = [block.at(slice(settings.most_pairs + 1)) for block in blocks]
+    first, n_games = blocks[0], blocks[0].values.shape[1]
+    d = first.signs.shape[1]
+    phi, variances = np.empty((d, n_games)), np.empty((d, n_games))
+    regression = _regression_beyond(first, settings)
+    for games, scales in sets_of_scales(seen, pilot, settings, measure):
+        found = condition([block.games(games) for block in seen], scales, measure)
+        phi[:, games], variances[:, games] = found.values, found.variances[:, None]
+        if regression is not None:
+            correction = regression(first.values[:, games] - found.predict(first.signs, Parity.ODD))
+            phi[:, games], variances[:, games] = _corrected(found, correction)
+    # The first two values are those of ∅ and N, or the first one is half of their difference.
+    whole = first.values[1] - first.values[0] if len(blocks) == 1 else 2.0 * first.values[0]
+    phi += (whole - phi.sum(axis=0)) / d
+    linear, is_additive = _linear_fit(first)
+    phi[:, is_additive] = linear[:, is_additive]
+    if regression is None:
+        errors = foreseen_errors(first, stages)
+        variances, degrees = judged(first.values, variances, errors, settings)
+    else:
+        degrees = np.full(n_games, float(len(first.signs)))
+    return phi * magnitudes, variances * magnitudes**2, degrees
+
+
+def _regression_beyond(odd: Values, settings: GPSettings) -> Callable[[Floats], LeastSquares] | None:
+    """Return a regression of what the process leaves at pairs that it was not conditioned on; None if these are few."""
+    d = odd.signs.shape[1]
+    if odd.parity is not Parity.ODD or len(odd.signs) < settings.most_pairs + CORRECTION_PAIRS_PER_PLAYER * d:
+        return None
+    side = np.where(odd.signs[1:].sum(axis=1) > 0, -1.0, 1.0)[:, None]  # the smaller coalition of each pair
+    regression = PairRegression(side * odd.signs[1:], settings.most_pairs)
+    return lambda left: regression.fit(side * left[1:], left[0])
+
+
+def _corrected(found: Posterior, correction: LeastSquares) -> tuple[Floats, Floats]:
+    """Return the values of the process plus a share of the regression's correction, and their variances, (d, g).
+
+    The share depends on the variances of both. A squared correction larger than its variance shows that the process was
+    overconfident. The share is the same for all players of a game, so that the values add up to v(N) − v(∅). It tends
+    to 1 as the number of pairs grows.
+    """
+    stated, other = found.variances.mean(), correction.variances.mean(axis=0)
+    own = np.maximum(stated, (correction.values**2).mean(axis=0) - other)
+    share = np.where(own > 0, own / np.where(own > 0, own + other, 1.0), 1.0)
+    of_process = np.outer(found.variances, own / (stated if stated > 0 else 1.0))
+    return found.values + share * correction.values, (1.0 - share) ** 2 * of_process + share**2 * correction.variances
 
 
 def blocks_of(coalitions: Coalitions, values: Floats, *, are_pairs: bool) -> tuple[list[Values], Floats]:
@@ -198,7 +245,7 @@ def blocks_of(coalitions: Coalitions, values: Floats, *, are_pairs: bool) -> tup
     """
     values, magnitudes = normalised(values)
     signs = np.where(coalitions, 1.0, -1.0)
-    noise = noise_weights(signs)
+    noise = is_inner(signs)
     if not are_pairs:
         return [Values(signs, values, noise, Parity.WHOLE)], magnitudes
     one, other, signs, noise = values[1::2], values[::2], signs[1::2], noise[1::2] / 2.0
@@ -242,7 +289,7 @@ def normalised(values: Floats) -> tuple[Floats, Floats]:
 
 def _without_interactions(scales: Scales) -> Scales:
     tiny = np.finfo(float).tiny
-    return scales._replace(odd=tiny, even=tiny, sizes=tiny, linear=1.0, noise=1.0)
+    return scales._replace(odd=tiny, even=tiny, sizes=tiny, linear_by_size=tiny, linear=1.0, noise=1.0)
 
 
 def _linear_fit(block: Values) -> tuple[Floats, NDArray[np.bool_]]:

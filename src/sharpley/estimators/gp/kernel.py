@@ -4,9 +4,11 @@ A coalition is z ∈ {−1, +1}^d, with −z its complement. The kernel of coali
 
     K = c + s_e e^{−Σh} cosh(Σ_j h_j z_j t_j) + s_1 ½ (1[|S| = |T|] + 1[|S| = d − |T|])          even part
       + s_l z·t/d + s_o e^{−Σh} sinh(Σ_j h_j z_j t_j) + s_1 ½ (1[|S| = |T|] − 1[|S| = d − |T|])   odd part
+      + s_2 (z·t/d) κ(u_S, u_T)
 
-with a scale h_j for each player. Size effects are 0 at ∅ and N. The noise at a coalition is s_n times the inverse of
-its weight in the regression (see ``noise_weights``), and 0 at ∅ and N, so that the values of players add up.
+with a scale h_j for each player. Size effects are 0 at ∅ and N. So are linear effects that vary with size, which votes
+have: κ(u, w) = g(u−w) − g(u−1) g(w−1) in u = |2|S| − d| / d, with g(x) = exp(−x²/(2·0.25²)). The noise has variance s_n, and 0
+at ∅ and N, so that Shapley values add up.
 
 A *pair* of a coalition and its complement has an odd value (v(z) − v(−z)) / 2, whose kernel is the odd part alone, and
 an even value (v(z) + v(−z)) / 2, whose kernel is the even part. The two are independent. So for pairs the Gram matrix
@@ -24,6 +26,7 @@ integrand is a polynomial of degree d − 1, so that Gaussian quadrature is exac
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -31,6 +34,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 
+LENGTH_SCALE_OF_SIZE = 0.25  # standard deviation of g, in units of u
 MAX_SAFE_EXPONENT = 300.0  # e^{−2x} for larger x would approach the smallest positive number
 CONSTANT_VARIANCE = 1e4  # prior variance c of the constant part; games are normalised, so that it is practically flat
 JITTER = 1e-6  # added to the diagonal of Gram matrices, so that they are numerically positive definite
@@ -73,6 +77,8 @@ class Scales(NamedTuple):
     """Variance s_l of the linear part."""
     sizes: float
     """Variance s_1 of the size effects."""
+    linear_by_size: float
+    """Variance s_2 of the linear effects that vary with size."""
     noise: float
     """Variance s_n of the noise."""
 
@@ -82,16 +88,19 @@ class FixedParts(NamedTuple):
 
     linear: Floats
     sizes: Floats
+    linear_by_size: Floats
 
 
 def fixed_parts(z: Floats, t: Floats, parity: Parity) -> FixedParts:
-    """Return the linear part and the size effects of the Gram matrix between coalitions z (n, d) and t (m, d)."""
+    """Return the linear part and the effects of size in the Gram matrix between coalitions z (n, d) and t (m, d)."""
     d, (odd, even) = z.shape[1], parity.value
-    a, b = sizes_of(z)[:, None], sizes_of(t)
-    inner = (a > 0) & (a < d)
+    every = np.arange(d + 1)[:, None]  # effects of size depend only on sizes, of which there are few
+    inner = (every > 0) & (every < d)
     # ½ (even + odd) of equal sizes and ½ (even − odd) of mirrored ones: for whole games, 1 and 0.
-    sizes = inner * ((even + odd) / 2.0 * (a == b) + (even - odd) / 2.0 * (a == d - b))
-    return FixedParts(odd / d * (z @ t.T), sizes)
+    same = inner * ((even + odd) / 2.0 * (every == every.T) + (even - odd) / 2.0 * (every == d - every.T))
+    at = np.ix_(sizes_of(z), sizes_of(t))
+    linear = odd / d * (z @ t.T)
+    return FixedParts(linear, same[at], linear * _kappa(d)[at])
 
 
 def kernel(z: Floats, t: Floats, scales: Scales, parity: Parity, fixed: FixedParts | None = None) -> Floats:
@@ -101,6 +110,7 @@ def kernel(z: Floats, t: Floats, scales: Scales, parity: Parity, fixed: FixedPar
     gram = interactions(z, t, scales.players, odd * scales.odd, even * scales.even)
     gram += scales.linear * fixed.linear
     gram += scales.sizes * fixed.sizes
+    gram += scales.linear_by_size * fixed.linear_by_size
     if even:
         gram += CONSTANT_VARIANCE
     return gram
@@ -110,7 +120,8 @@ def own_kernel(z: Floats, scales: Scales) -> Floats:
     """Return the kernel of each coalition with itself, (n,)."""
     e = np.exp(-2.0 * scales.players.sum())
     both = (scales.odd * (1.0 - e) + scales.even * (1.0 + e)) / 2.0
-    return CONSTANT_VARIANCE + both + scales.linear + scales.sizes * is_inner(z)
+    of_size = scales.sizes * is_inner(z) + scales.linear_by_size * np.diagonal(_kappa(z.shape[1]))[sizes_of(z)]
+    return CONSTANT_VARIANCE + both + scales.linear + of_size
 
 
 def interactions(z: Floats, t: Floats, h: Floats, of_sinh: float, of_cosh: float) -> Floats:
@@ -153,19 +164,6 @@ def is_inner(z: Floats) -> Floats:
     return (np.abs(z.sum(axis=1)) < z.shape[1]).astype(np.float64)
 
 
-def noise_weights(z: Floats) -> Floats:
-    """Return what the noise of each coalition is multiplied by, with a mean of 1; 0 at ∅ and N, (n,).
-
-    A coalition of size s, one of m_s that were chosen, has the weight 1 / (s (d−s) m_s) in KernelSHAP's regression,
-    whose solution for all coalitions is the Shapley value. With noise in proportion to the inverse, the regression is a
-    limiting case of the process, which is then consistent whatever its hyperparameters.
-    """
-    d, sizes = z.shape[1], sizes_of(z)
-    inverse = sizes * (d - sizes) * np.bincount(sizes, minlength=d + 1)[sizes].astype(np.float64)
-    mean = inverse.sum() / max(1, np.count_nonzero(inverse))
-    return np.asarray(inverse / max(mean, 1.0))
-
-
 def index_of_kernel(z: Floats, scales: Scales, parity: Parity, measure: Measure) -> Floats:
     """Return the index of the games t ↦ K(z, t) for coalitions z (n, d): (d, n)."""
     d, (odd, even) = z.shape[1], parity.value
@@ -176,6 +174,9 @@ def index_of_kernel(z: Floats, scales: Scales, parity: Parity, measure: Measure)
     of_sizes = _index_of_sizes(d, q, weights)
     sizes = sizes_of(z)
     found += scales.sizes * ((even + odd) / 2.0 * of_sizes[sizes] + (even - odd) / 2.0 * of_sizes[d - sizes])
+    of_own, of_others = _index_of_slopes(_kappa(d), q, weights)
+    total = z.sum(axis=1)
+    found += odd * scales.linear_by_size / d * (of_own[sizes] * z.T + of_others[sizes] * (total - z.T))
     return np.asarray(found)
 
 
@@ -194,14 +195,40 @@ def _index_of_products(z: Floats, h: Floats, q: Floats, weights: Floats) -> tupl
     return found[0], found[1]
 
 
-def _index_of_sizes(d: int, q: Floats, weights: Floats) -> Floats:
-    """Return the index, the same for all players, of the game that is 1 at size s, for s = 0 … d; 0 for both ends."""
+def _shares_of_sizes(d: int, q: Floats, weights: Floats) -> Floats:
+    """Return the shares of the sizes 0 … d − 1 of the coalitions that a player joins, (d,)."""
     from scipy.stats import binom
 
-    shares = weights @ binom.pmf(np.arange(d), d - 1, q[:, None])  # sizes of the coalitions that a player joins
+    return np.asarray(weights @ binom.pmf(np.arange(d), d - 1, q[:, None]))
+
+
+def _index_of_sizes(d: int, q: Floats, weights: Floats) -> Floats:
+    """Return the index, the same for all players, of the game that is 1 at size s, for s = 0 … d; 0 for both ends."""
+    shares = _shares_of_sizes(d, q, weights)
     found = np.zeros(d + 1)
     found[1:d] = shares[:-1] - shares[1:]
     return np.where(np.abs(found) < np.finfo(float).eps * d, 0.0, found)
+
+
+def _index_of_slopes(slopes: Floats, q: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return the index of the games t ↦ c(|T|) t_j, for player j and for any other one, for slopes c (d+1, m): (m,) each.
+
+    A player that joins a coalition of s others finds player j in it with probability s / (d − 1).
+    """
+    d = len(slopes) - 1
+    shares = _shares_of_sizes(d, q, weights)
+    other = shares * (2.0 * np.arange(d) / max(1, d - 1) - 1.0)
+    return shares @ (slopes[1:] + slopes[:-1]), other @ (slopes[1:] - slopes[:-1])
+
+
+@lru_cache(maxsize=8)
+def _kappa(d: int) -> Floats:
+    """Return κ for all sizes, (d+1, d+1)."""
+    u = np.abs(2.0 * np.arange(d + 1) - d) / d
+    g = np.exp(-((u[:, None] - u) ** 2) / (2.0 * LENGTH_SCALE_OF_SIZE**2))
+    kappa = g - np.outer(g[:, 0], g[:, 0])
+    kappa.flags.writeable = False
+    return kappa
 
 
 def prior_covariance(scales: Scales, measure: Measure) -> Floats:
@@ -220,4 +247,11 @@ def prior_covariance(scales: Scales, measure: Measure) -> Floats:
     same, mirrored = total
     covariance = scales.odd * (same + mirrored) / 2.0 + scales.even * (same - mirrored) / 2.0
     covariance += scales.linear * 4.0 * weights.sum() ** 2 / d * np.eye(d)
-    return np.asarray(covariance + scales.sizes * (_index_of_sizes(d, q, weights) ** 2).sum())
+    covariance += scales.sizes * (_index_of_sizes(d, q, weights) ** 2).sum()
+    of_own, of_others = _index_of_slopes(_kappa(d), q, weights)
+    both = np.stack([of_own, of_others], axis=1)  # slopes of one player and of each of the others, by size, (d+1, 2)
+    (own, own_cross), (other, other_cross) = _index_of_slopes(both, q, weights)
+    diagonal = own + (d - 1) * other_cross
+    off_diagonal = own_cross + other + (d - 2) * other_cross
+    slopes = np.where(np.eye(d, dtype=bool), diagonal, off_diagonal) / d
+    return np.asarray(covariance + scales.linear_by_size * slopes)

@@ -6,7 +6,8 @@ interactions and A = s_o cosh + s_e sinh, it is −½ h_j (z_j'(W∘A) z_j − �
 independent of each other, such as the odd and the even values of pairs, add up.
 
 There may be as many scales as values, so that the prior matters. With m the mean of all log h_j, the deviations
-log h_j − m are normal, and m itself is hardly restricted: whether a game is smooth is learnt from all players together.
+log h_j − m are normal, and m itself is hardly restricted: whether a game is smooth is learnt from all players together. The variances
+of odd and even interactions differ little at first sight: a few coalitions cannot tell the two parts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sharpley.estimators.gp.kernel import CONSTANT_VARIANCE, JITTER, Parity, Sca
 from sharpley.estimators.gp.settings import GPSettings
 
 LOG_RANGE = 8.0  # hyperparameters are sought within a factor of e to this power of their prior medians
-N_VARIANCES = 5  # hyperparameters beside the players' scales
+N_VARIANCES = 6  # hyperparameters beside the players' scales
 DIGITS = 7  # of normalised values that are learnt from: rounding, or a constant that is added, must not change choices
 
 
@@ -87,15 +88,15 @@ class _Problem:
         self._d = blocks[0].signs.shape[1]
         self._blocks = [block._replace(values=np.round(block.values, DIGITS)) for block in blocks]
         self._fixed = [fixed_parts(block.signs, block.signs, block.parity) for block in blocks]
-        typical = Scales(
-            np.full(self._d, settings.typical_scale), 1.0, 1.0, 1.0, settings.size_median, settings.noise_median
-        )
+        small = settings.size_median
+        typical = Scales(np.full(self._d, settings.typical_scale), 1.0, 1.0, 1.0, small, small, settings.noise_median)
         self.centre = _packed(typical if others is None else others)
         narrowing = 1.0 if others is None else settings.refit_narrowing
         self._spread = narrowing * np.append(
             np.full(self._d, settings.scale_spread), np.full(N_VARIANCES, settings.other_spread)
         )
         self._spread_of_mean = narrowing * settings.other_spread
+        self._spread_of_parity = narrowing * settings.parity_spread
 
     def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
         """Return the negative log posterior, up to a constant, and its gradient."""
@@ -113,6 +114,7 @@ class _Problem:
         sinh, cosh = sinh_and_cosh(signs, signs, scales.players)
         s_odd, s_even = odd * scales.odd, even * scales.even
         gram = s_odd * sinh + s_even * cosh + scales.linear * fixed.linear + scales.sizes * fixed.sizes
+        gram += scales.linear_by_size * fixed.linear_by_size
         value, w = likelihood(gram + even * CONSTANT_VARIANCE, scales.noise * block.noise, block.values)
         derivative = s_odd * cosh + s_even * sinh
         derivative *= w
@@ -123,6 +125,7 @@ class _Problem:
             of_even,
             scales.linear * (w * fixed.linear).sum(),
             scales.sizes * (w * fixed.sizes).sum(),
+            scales.linear_by_size * (w * fixed.linear_by_size).sum(),
             scales.noise * (np.diagonal(w) * block.noise).sum(),
         ]
         return value, -0.5 * np.concatenate([scales.players * of_players, of_variances])
@@ -135,11 +138,14 @@ class _Problem:
         standardised = off / self._spread
         gradient = standardised / self._spread
         gradient[: self._d] += mean / self._spread_of_mean**2 / self._d
-        return float(standardised @ standardised + (mean / self._spread_of_mean) ** 2) / 2.0, gradient
+        between = (off[self._d] - off[self._d + 1]) / self._spread_of_parity
+        gradient[self._d : self._d + 2] += np.array([between, -between]) / self._spread_of_parity
+        squares = standardised @ standardised + (mean / self._spread_of_mean) ** 2 + between**2
+        return float(squares) / 2.0, gradient
 
 
 def _packed(scales: Scales) -> Floats:
-    """Return the logarithms of all hyperparameters, (d + 5,)."""
+    """Return the logarithms of all hyperparameters, (d + 6,)."""
     return np.log(np.concatenate([scales.players, scales[1:]]))
 
 

@@ -19,13 +19,14 @@ from sharpley.estimators.gp.learning import Values, learn_scales
 from sharpley.estimators.gp.posterior import condition
 from sharpley.estimators.gp.settings import GPSettings
 
+FIRST_ITERATIONS = 40  # of L-BFGS, in the first search
 FURTHER_REFITS = 10  # games that are refitted at a time, once a quarter of all refits is done
 
 
 def learn_pilots(blocks: Sequence[Values], settings: GPSettings, start: Scales | None) -> Scales:
     """Learn hyperparameters from a few of the games together, starting from those found with fewer coalitions."""
     pilots = spread(blocks[0].values.shape[1], settings.pilot_games)
-    iterations = settings.first_iterations if start is None else settings.iterations
+    iterations = FIRST_ITERATIONS if start is None else settings.iterations
     return learn_scales(_to_learn_from(blocks, pilots, settings), settings, iterations, start)
 
 

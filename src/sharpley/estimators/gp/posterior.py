@@ -24,10 +24,12 @@ import numpy as np
 
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import mean_steps, n_distinct
-from sharpley.estimators.gp.kernel import JITTER, Measure, Scales, index_of_kernel, kernel, prior_covariance
+from sharpley.estimators.gp.kernel import JITTER, Measure, Parity, Scales, index_of_kernel, kernel, prior_covariance
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.settings import GPSettings
 
+MAX_PREDICTED_AT_ONCE = 1000  # coalitions; it bounds memory
+SMALLER_SHARE = 1 / 3  # of the smaller of two variances that is added to the larger one
 LEAST_DEGREES = 2.0  # of freedom: with fewer, intervals would be too wide to be of use
 UNFORESEEN_SHARE = 1.5  # factor of the posterior's variance as long as nothing was foreseen
 UNFORESEEN_DEGREES = 4.0  # its degrees of freedom
@@ -50,11 +52,22 @@ class Posterior(NamedTuple):
     scales: Scales
     """Hyperparameters."""
 
-    def predict(self, signs: Floats) -> Floats:
-        """Return the posterior means of the values at coalitions (m, d): (m, g)."""
-        parts = zip(self.blocks, self.alphas, strict=True)
-        return np.asarray(
-            sum(kernel(signs, block.signs, self.scales, block.parity) @ alpha for block, alpha in parts)
+    def predict(self, signs: Floats, parity: Parity = Parity.WHOLE) -> Floats:
+        """Return the posterior means of the values at coalitions (m, d), or of their odd or even parts: (m, g)."""
+        wanted = [
+            (block, alpha)
+            for block, alpha in zip(self.blocks, self.alphas, strict=True)
+            if parity in (Parity.WHOLE, block.parity)
+        ]
+        starts = range(0, len(signs), MAX_PREDICTED_AT_ONCE)
+        return np.concatenate(
+            [
+                sum(
+                    kernel(signs[start : start + MAX_PREDICTED_AT_ONCE], block.signs, self.scales, block.parity) @ alpha
+                    for block, alpha in wanted
+                )
+                for start in starts
+            ]
         )
 
 
@@ -155,5 +168,5 @@ def judged(
     share = np.where(few, settings.foreseen_share_of_few, settings.foreseen_share)
     by_errors = np.broadcast_to(share * 4.0 / n * errors.mean(axis=0), posterior_variances.shape)
     larger, smaller = np.maximum(posterior_variances, by_errors), np.minimum(posterior_variances, by_errors)
-    variances = np.maximum(larger + settings.smaller_share * smaller, unseen)
+    variances = np.maximum(larger + SMALLER_SHARE * smaller, unseen)
     return variances, np.maximum(participation(errors), LEAST_DEGREES)

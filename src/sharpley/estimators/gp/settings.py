@@ -9,29 +9,81 @@ from dataclasses import dataclass
 class GPSettings:
     """Settings of "gp": how it chooses coalitions, learns hyperparameters and assesses its own accuracy.
 
-    The defaults were chosen by measurements (``sharpley_experiments.studies.gp_versions``).
+    The defaults were chosen by measurements; ``sharpley_experiments.studies.gp_versions`` compares others with them.
+
+    Attributes
+    ----------
+    growth : float
+        Number of coalitions that are chosen at a time, as a multiple of those that are known.
+    pool : int
+        Number of candidates from which they are chosen, in addition to complements of known coalitions.
+    most_single : int
+        Budget up to which single coalitions are chosen by information; with more, further ones come in pairs.
+    judged_evals_per_player : float
+        Evaluations for each player from which on the errors so far decide between single coalitions and pairs.
+    few_values, hard_error_share : float
+        Pairs are chosen for games with fewer distinct values than this share of their values, if the squared errors
+        foreseen by the process exceed this share of a linear fit's.
+    most_pairs : int
+        Maximum number of pairs that the process is conditioned on; a regression on all others corrects it.
+    learnt : int
+        Maximum number of values that hyperparameters are learnt from.
+    iterations : int
+        Maximum number of L-BFGS iterations in searches that continue an earlier one.
+    pilot_games : int
+        Maximum number of games that hyperparameters are learnt from together.
+    refitted_games : int
+        Maximum number of games with hyperparameters of their own; the others share these.
+    typical_scale : float
+        Prior median of the geometric mean of the players' scales h_j.
+    scale_spread : float
+        Prior standard deviation of log h_j around the mean of all players.
+    parity_spread : float
+        Prior standard deviation of the log ratio of the variances of odd and even interactions.
+    other_spread : float
+        Prior standard deviation of the mean of log h_j, and of the logarithms of all variances.
+    size_median, noise_median : float
+        Prior medians of the variances of effects of size, and of noise; those of all other variances are 1.
+    refit_narrowing : float
+        Factor by which all prior standard deviations are multiplied when a game is refitted.
+    foreseen_share, foreseen_share_of_few : float
+        Share of a regression's variance, with the errors at coalitions that were foreseen before they were evaluated,
+        that a value has at least; the latter if a game has few distinct values.
+
+    Examples
+    --------
+    Pairs from the second stage on, whatever the errors of the first one:
+
+    >>> from functools import partial
+    >>> import sharpley
+    >>> from sharpley.estimators import GaussianProcessEstimator, GPSettings
+    >>> method = partial(GaussianProcessEstimator, settings=GPSettings(most_single=0))
+    >>> game = sharpley.games.Airport((1.0, 2.0, 4.0, 8.0, 8.0, 9.0, 9.0, 10.0))
+    >>> found = sharpley.shapley_values(game, method=method, max_evals=120, rng=0)
+    >>> bool(abs(found.values - game.shapley_values()).max() < 0.2)
+    True
     """
 
     growth: float = 0.25
     pool: int = 1024
-    judged_evals_per_player: float = 4.0
-    hard_error_share: float = 0.3
+    most_single: int = 1600
+    judged_evals_per_player: float = 2.0
     few_values: float = 0.3
-    middle_share: float = 0.3
+    hard_error_share: float = 0.3
+    most_pairs: int = 3000
     learnt: int = 500
-    first_iterations: int = 40
     iterations: int = 15
     pilot_games: int = 10
     refitted_games: int = 100
     typical_scale: float = 0.15
     scale_spread: float = 2.0**0.5
+    parity_spread: float = 0.5
     other_spread: float = 3.0
     size_median: float = 0.01
     noise_median: float = 1e-4
     refit_narrowing: float = 0.4
     foreseen_share: float = 0.12
     foreseen_share_of_few: float = 0.6
-    smaller_share: float = 1 / 3
 
 
 DEFAULT_SETTINGS = GPSettings()
