@@ -56,6 +56,8 @@ def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
     # Before the model is called, since too small a budget is an error.
     plans = _plans(varying, games, settings)
     ends = checked_endpoints(games)
+    if ends.shape[2] > 1:  # every output is a game of its own, of whose work "auto" has to know
+        plans = _plans(varying, games, settings, outputs=ends.shape[2])
     results = Results(games, settings.index, ends)
     stopwatch = Stopwatch()
     total = sum(plans[d].budget - plans[d].endpoint_cost for d in varying.sum(axis=1).tolist())
@@ -84,11 +86,11 @@ def estimate_along(games: Games, sample: OrderingGroups, *, n_jobs: int | None) 
     return results.estimate("orderings")
 
 
-def _plans(varying: Coalitions, games: Games, settings: Settings) -> dict[int, Plan]:
+def _plans(varying: Coalitions, games: Games, settings: Settings, outputs: int = 1) -> dict[int, Plan]:
     """Return the plan for each number of players that can matter."""
     n_patterns = int(_pattern_numbers(varying).max()) + 1
     every = sorted(set(varying.sum(axis=1).tolist()))
-    return {d: make_plan(settings, games, d, len(varying), n_patterns) for d in every}
+    return {d: make_plan(settings, games, d, len(varying), n_patterns, outputs) for d in every}
 
 
 def _method_names(plans: dict[int, Plan]) -> list[str]:

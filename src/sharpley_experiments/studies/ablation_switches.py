@@ -32,8 +32,7 @@ class Mechanism:
     method : {"gp", "own draws", "any"}
         The runs that it takes part in.
     settings : mapping
-        Settings of "gp" with which it is off; those of the process without pairs have names that start with
-        "unpaired.".
+        Settings of "gp" with which it is off.
     replaced : mapping
         Replacements of functions and constants, by "module:name", with which it is off.
     options : mapping
@@ -97,12 +96,8 @@ def _no_squares(*arguments: Any) -> Any:
     return np.zeros_like(arguments[1])
 
 
-def _ones(sizes: Any, d: int) -> Any:
-    return np.ones(len(sizes))
-
-
-def _random_choice(seen: Any, pool: Any, scales: Any, count: int, constant: float) -> Any:
-    return pool[np.random.default_rng(len(seen)).permutation(len(pool))[:count]]
+def _random_choice(seen: Any, pool: Any, scales: Any, count: int, measure: Any) -> Any:
+    return pool[np.random.default_rng(len(seen.signs)).permutation(len(pool))[:count]]
 
 
 def _without_complements(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,34 +114,20 @@ def mechanisms() -> tuple[Mechanism, ...]:
     """Return all mechanisms."""
     from sharpley.coalitions.moments import Moments
     from sharpley.estimators.draws import controls, survey
+    from sharpley.estimators.gp import designs
     from sharpley.estimators.gp.kernel import FixedParts
-    from sharpley.estimators.gp.unpaired import choosing
-    from sharpley.estimators.gp.unpaired.kernel import Parts
 
-    fixed_parts, whole_parts = _get("estimators.gp.kernel:fixed_parts"), _get("estimators.gp.unpaired.kernel:parts")
+    fixed_parts = _get("estimators.gp.kernel:fixed_parts")
 
-    def without_sizes(z: Any, t: Any) -> FixedParts:
-        found = fixed_parts(z, t)
+    def without_sizes(z: Any, t: Any, parity: Any) -> FixedParts:
+        found = fixed_parts(z, t, parity)
         return found._replace(sizes=np.zeros_like(found.sizes))
 
-    def without_linear_by_size(z: Any, t: Any) -> FixedParts:
-        found = fixed_parts(z, t)
-        return found._replace(linear_by_size=np.zeros_like(found.linear_by_size))
-
-    def whole_without_sizes(z: Any, t: Any) -> Parts:
-        found = whole_parts(z, t)
-        return found._replace(sizes=np.zeros_like(found.sizes))
-
-    def at_all_modules(name: str, value: Any, *modules: str) -> dict[str, Any]:
-        return {f"estimators.gp.{module}:{name}": value for module in modules}
+    def no_slopes(d: int) -> Any:
+        return np.zeros((d + 1, d + 1))
 
     def keep(moments: Moments, *_: Any) -> Moments:
         return moments
-
-    learn_scales = _get("estimators.gp.fitting:learn_scales")
-
-    def without_even(sample: Any, *arguments: Any, **options: Any) -> Any:
-        return learn_scales(sample._replace(even=None), *arguments, **options)
 
     def only_scores(*arguments: Any) -> Any:
         features, means = survey.own_features(*arguments)
@@ -172,127 +153,54 @@ def mechanisms() -> tuple[Mechanism, ...]:
     def no_shared(self: controls.Controls, row_columns: Any, player: int) -> Any:
         return np.full(len(row_columns), controls.NO_BIN)
 
-    infinite = float("inf")
     return (
         Mechanism("everything on", ANY),
-        Mechanism("triples", GP, settings={"fitted_pairs_per_player": infinite}, code=("estimators.gp.triples",)),
         Mechanism(
-            "allocation of the second half (Neyman)",
+            "hyperparameters of single games",
             GP,
-            settings={"hard_error_share": infinite, "hard_error_share_of_few": infinite},
-            code=("estimators.gp.allocation",),
+            settings={"refitted_games": 1},
+            code=("estimators.gp.many:sets_of_scales",),
         ),
-        Mechanism(
-            "averaging over halves",
-            GP,
-            settings={"halved_pairs": 0},
-            code=("estimators.gp.averaging:average", "estimators.gp.averaging:_trust"),
-        ),
-        Mechanism(
-            "average with the regression",
-            GP,
-            replaced={"estimators.gp.posterior:with_regression": lambda values, variances, linear: (values, variances)},
-            code=("estimators.gp.averaging:with_regression",),
-        ),
-        Mechanism(
-            "hyperparameters of single games (refits and bank)",
-            GP,
-            settings={"refitted_pairs": 0},
-            code=("estimators.gp.bank",),
-        ),
-        Mechanism("search from the bank", GP, settings={"own_set_error": 0.0}, code=("estimators.gp.bank:_own_error",)),
-        Mechanism("even part when learning", GP, replaced={"estimators.gp.fitting:learn_scales": without_even}),
-        Mechanism("prior by the regression's values", GP, settings={"least_importance": 1.0}),
         Mechanism(
             "size effects",
             GP,
-            replaced=at_all_modules("fixed_parts", without_sizes, "kernel", "learning", "posterior"),
+            replaced={f"estimators.gp.{module}:fixed_parts": without_sizes for module in ("kernel", "learning")},
         ),
         Mechanism(
             "linear effects that vary with size",
             GP,
-            replaced=at_all_modules("fixed_parts", without_linear_by_size, "kernel", "learning", "posterior")
-            | {"estimators.gp.kernel:_kappa": lambda u, w: np.zeros(np.broadcast(u, w).shape)},
-            code=("estimators.gp.kernel:shapley_of_linear_by_size", "estimators.gp.kernel:_from_sums_over_sizes"),
+            replaced={"estimators.gp.kernel:_kappa": no_slopes},
+            code=("estimators.gp.kernel:_index_of_slopes", "estimators.gp.kernel:_kappa"),
         ),
-        Mechanism("class-weighted noise", GP, replaced={"estimators.gp.data:class_weights": _ones}),
-        Mechanism("mixture of sizes", GP, settings={"middle_share": 0.0, "middle_share_of_many": 0.0}),
-        Mechanism("singletons first", GP, settings={"singleton_pairs_per_player": infinite}),
-        Mechanism(
-            "single coalitions up to 10 d",
-            GP,
-            settings={"unpaired_evals_per_player": 0.0},
-            code=("estimators.gp.unpaired.estimator", "estimators.gp.unpaired.fitting"),
-        ),
-        Mechanism(
-            "(single coalitions at all budgets)",
-            GP,
-            settings={"unpaired_evals_per_player": infinite, "most_unpaired": infinite},
-        ),
-        Mechanism(
-            "(single coalitions at all budgets, chosen at random)",
-            GP,
-            settings={"unpaired_evals_per_player": infinite, "most_unpaired": infinite},
-            replaced={"estimators.gp.unpaired.estimator:most_informative": _random_choice},
-        ),
+        Mechanism("single coalitions", GP, settings={"most_single": 0}, code=("estimators.gp.designs:Uncertainty",)),
+        Mechanism("pairs for hard games", GP, settings={"few_values": 0.0}, code=("estimators.gp.designs:Pairs",)),
         Mechanism(
             "single coalitions: chosen by information",
             GP,
-            replaced={"estimators.gp.unpaired.estimator:most_informative": _random_choice},
-            code=("estimators.gp.unpaired.choosing:Uncertainty",),
+            replaced={"estimators.gp.estimator:most_informative": _random_choice},
+            code=("estimators.gp.designs:Uncertainty",),
         ),
         Mechanism(
             "single coalitions: complements among the candidates",
             GP,
-            replaced={"estimators.gp.unpaired.estimator:candidates": _without_complements(choosing.candidates)},
-        ),
-        Mechanism(
-            "single coalitions: size effects",
-            GP,
-            replaced={
-                f"estimators.gp.unpaired.{module}:parts": whole_without_sizes for module in ("kernel", "learning")
-            },
+            replaced={"estimators.gp.estimator:candidates": _without_complements(designs.candidates)},
         ),
         Mechanism(
             "correction beyond most_pairs",
             GP,
-            settings={"correction_pairs_per_player": 10**9},
-            code=("estimators.gp.fitting:_corrected", "estimators.pairs.regression:_weights_and_unseen"),
-        ),
-        Mechanism("error bars: errors at held-out pairs", GP, settings={"held_out_share": 0.0}),
-        Mechanism("error bars: the smaller variance", GP, settings={"smaller_share": 0.0}),
-        Mechanism(
-            "error bars: misfit at held-out pairs",
-            GP,
-            replaced={"estimators.gp.posterior:_misfit_held_out": lambda alpha, _: np.full(alpha.shape[1], np.inf)},
-            code=("estimators.gp.posterior:_misfit_held_out",),
+            replaced={"estimators.gp.estimator:_regression_beyond": lambda odd, settings: None},
+            code=("estimators.gp.estimator:_corrected", "estimators.gp.estimator:_regression_beyond"),
         ),
         Mechanism(
-            "error bars: foreseen errors of single coalitions",
+            "error bars: foreseen errors",
             GP,
-            settings={"unpaired.foreseen_share": 0.0, "unpaired.foreseen_share_of_few": 0.0},
-            code=("estimators.gp.unpaired.errors:foreseen_errors",),
+            settings={"foreseen_share": 0.0, "foreseen_share_of_few": 0.0},
+            code=("estimators.gp.posterior:foreseen_errors",),
         ),
         Mechanism(
-            "unseen: least share of the regression's variance",
+            "unseen: a step",
             GP,
-            replaced={"estimators.gp.posterior:least_share": lambda errors: np.zeros(errors.shape[1])},
-            code=("estimators.gp.averaging:least_share",),
-        ),
-        Mechanism(
-            "unseen: degrees of freedom by participation",
-            GP,
-            replaced={
-                "estimators.gp.posterior:degrees_of_freedom": lambda errors, n, most: np.full(
-                    errors.shape[1], float(most)
-                )
-            },
-            code=("estimators.gp.averaging:degrees_of_freedom", "estimators.gp.averaging:participation"),
-        ),
-        Mechanism(
-            "unseen: a step of single coalitions",
-            GP,
-            replaced={"estimators.gp.unpaired.errors:mean_steps": lambda values: np.zeros(values.shape[1])},
+            replaced={"estimators.gp.posterior:mean_steps": lambda values: np.zeros(values.shape[1])},
             code=("coalitions.moments:mean_steps",),
         ),
         Mechanism(

@@ -120,17 +120,19 @@ class Pairs:
         self._d = d
         self._chooser = PairChooser(d, rng)
         self._n_requested = 0
+        self._left = np.empty((0, d), dtype=bool)  # chosen, but not returned yet
 
     def more(self, known: Coalitions, count: int) -> Coalitions:
         """Return one coalition of each of ``count`` pairs that are not in ``known``, or fewer if there are no more."""
         seen = set(coalition_keys(known))
-        found = np.empty((0, self._d), dtype=bool)
+        found = self._left
         total = pairs_per_class(self._d).sum()
         while len(found) < count and self._n_requested < total:
             self._n_requested = int(min(self._n_requested + count - len(found), total))
             fresh = self._chooser.extend(quotas(self._d, self._n_requested, middle=MIDDLE_SHARE))
             found = np.concatenate([found, fresh[unseen(fresh, seen) & unseen(~fresh, seen)]])
-        return found
+        self._left = found[count:]
+        return found[:count]
 
 
 def completed(coalitions: Coalitions) -> Coalitions:

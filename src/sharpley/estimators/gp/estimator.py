@@ -104,15 +104,17 @@ class GaussianProcessEstimator(CoalitionEstimator):
             return False
         if self._learnt is None:
             self._append(first_coalitions(self.d, self._rng)[:missing])
-        elif self._pairs is not None:
-            return self._add_pairs(missing)
-        elif self._calls_for_pairs(budget):
+            return True
+        if self._pairs is None and self._calls_for_pairs(budget):
             self._pairs = Pairs(self.d, self._rng)
             self._members, self._stages = completed(self._members), []
             self._positions = self.store.add(self._members)
-        else:
-            self._append(self._informative(min(missing, stage_size(n, self.d, self._settings)), self._learnt))
-        return len(self._members) > n
+            if len(self._members) > n:
+                return True
+        if self._pairs is not None:
+            return self._add_pairs(missing)
+        self._append(self._informative(min(missing, stage_size(n, self.d, self._settings)), self._learnt))
+        return True
 
     def _append(self, fresh: Coalitions) -> None:
         self._members = np.concatenate([self._members, fresh])

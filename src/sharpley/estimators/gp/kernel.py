@@ -231,27 +231,20 @@ def _kappa(d: int) -> Floats:
     return kappa
 
 
-def prior_covariance(scales: Scales, measure: Measure) -> Floats:
-    """Return the prior covariance of the index of the whole game, (d, d)."""
+def prior_variances(scales: Scales, measure: Measure) -> Floats:
+    """Return the prior variances of the index of the whole game, (d,)."""
     h, d = scales.players, len(scales.players)
     q, weights = measure.nodes(d - 1)
     nodes, cosh, sinh = 2.0 * q - 1.0, np.cosh(h), np.sinh(h)
-    total = np.zeros((2, d, d))  # for xy and for −xy
+    same, mirrored = np.zeros(d), np.zeros(d)
     for x, w in zip(nodes, weights, strict=True):  # one x at a time: for many players, m² nodes need too much memory
-        for part, xy in zip(total, (x * nodes[:, None], -x * nodes[:, None]), strict=True):
+        for part, xy in ((same, x * nodes[:, None]), (mirrored, -x * nodes[:, None])):
             factors = cosh + xy * sinh
-            products = 4.0 * w * weights[:, None] * np.exp(np.log(factors).sum(axis=1, keepdims=True) - h.sum())
-            ratios = sinh / factors
-            part += ratios.T @ (products * xy * ratios)
-            part[np.diag_indices(d)] += (products * ratios * (1.0 - xy * ratios)).sum(axis=0)
-    same, mirrored = total
-    covariance = scales.odd * (same + mirrored) / 2.0 + scales.even * (same - mirrored) / 2.0
-    covariance += scales.linear * 4.0 * weights.sum() ** 2 / d * np.eye(d)
-    covariance += scales.sizes * (_index_of_sizes(d, q, weights) ** 2).sum()
+            products = 4.0 * w * weights * np.exp(np.log(factors).sum(axis=1) - h.sum())
+            part += products @ (sinh / factors)
+    found = scales.odd * (same + mirrored) / 2.0 + scales.even * (same - mirrored) / 2.0
+    found += scales.linear * 4.0 * weights.sum() ** 2 / d
+    found += scales.sizes * (_index_of_sizes(d, q, weights) ** 2).sum()
     of_own, of_others = _index_of_slopes(_kappa(d), q, weights)
-    both = np.stack([of_own, of_others], axis=1)  # slopes of one player and of each of the others, by size, (d+1, 2)
-    (own, own_cross), (other, other_cross) = _index_of_slopes(both, q, weights)
-    diagonal = own + (d - 1) * other_cross
-    off_diagonal = own_cross + other + (d - 2) * other_cross
-    slopes = np.where(np.eye(d, dtype=bool), diagonal, off_diagonal) / d
-    return np.asarray(covariance + scales.linear_by_size * slopes)
+    own, other = _index_of_slopes(np.stack([of_own, of_others], axis=1), q, weights)
+    return np.asarray(found + scales.linear_by_size / d * (own[0] + (d - 1) * other[1]))

@@ -65,14 +65,21 @@ def sets_of_scales(
         yield everyone[best == number], sets[number]
 
 
+def most_learnt(d: int, settings: GPSettings) -> int:
+    """Return from how many values hyperparameters are learnt at most: two for each player, if there are very many."""
+    return max(settings.learnt, 2 * d)
+
+
 def _to_learn_from(blocks: Sequence[Values], games: NDArray[np.int64], settings: GPSettings) -> list[Values]:
-    """Return some of the games at some of the coalitions, of which ∅ and N, the first, are always among them."""
+    """Return some of the games at some of the coalitions, of which the first two are always among them."""
     found = []
     for block in blocks:
-        n = len(block.signs)
+        n, d = block.signs.shape
+        most = most_learnt(d, settings)
         rows = np.arange(n)
-        if n > settings.learnt:  # a fixed seed: the result must not depend on what was drawn before
-            rows = np.sort(np.append(np.random.default_rng(0).choice(n - 2, settings.learnt - 2, replace=False) + 2, [0, 1]))
+        if n > most:  # a fixed seed: the result must not depend on what was drawn before
+            others = np.random.default_rng(0).choice(n - 2, most - 2, replace=False) + 2
+            rows = np.sort(np.append(others, [0, 1]))
         found.append(block.at(rows).games(games))
     return found
 

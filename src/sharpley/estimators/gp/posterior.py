@@ -1,7 +1,7 @@
 """The posterior of games and of their index, and how far it can be trusted.
 
 With K the Gram matrix plus noise, y the values, A the index of the kernel's columns and P its prior covariance, the
-posterior of the index is φ = A K⁻¹ y with covariance P − A K⁻¹ A'. Independent blocks of values add up.
+posterior of the index is φ = A K⁻¹ y with covariance P − A K⁻¹ A', of which only the diagonal is needed. Independent blocks of values add up.
 
 **Errors.** Coalitions are chosen in stages. The value of every new coalition is predicted with the hyperparameters that
 it was chosen by, from all values before it. These errors are honest: neither the prediction nor the hyperparameters had
@@ -24,7 +24,7 @@ import numpy as np
 
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import mean_steps, n_distinct
-from sharpley.estimators.gp.kernel import JITTER, Measure, Parity, Scales, index_of_kernel, kernel, prior_covariance
+from sharpley.estimators.gp.kernel import JITTER, Measure, Parity, Scales, index_of_kernel, kernel, prior_variances
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.settings import GPSettings
 
@@ -91,21 +91,21 @@ def whiten(factor: Floats, columns: Floats, *, transposed: bool = False) -> Floa
 def condition(blocks: Sequence[Values], scales: Scales, measure: Measure) -> Posterior:
     """Condition games on their values."""
     d, n_games = blocks[0].signs.shape[1], blocks[0].values.shape[1]
-    phi, covariance = np.zeros((d, n_games)), np.diagonal(prior_covariance(scales, measure)).copy()
+    phi, variances = np.zeros((d, n_games)), prior_variances(scales, measure)
     squares, determinant, n, alphas = np.zeros(n_games), 0.0, 0, []
     for block in blocks:
         factor = factorise(block, scales)
         of_index = index_of_kernel(block.signs, scales, block.parity, measure).T
         index, white = np.split(whiten(factor, np.concatenate([of_index, block.values], axis=1)), [d], axis=1)
         phi += index.T @ white
-        covariance -= (index**2).sum(axis=0)
+        variances -= (index**2).sum(axis=0)
         squares += (white**2).sum(axis=0)
         determinant += float(np.log(np.diagonal(factor)).sum())
         n += len(block.values)
         alphas.append(whiten(factor, white, transposed=True))
     # The overall variance of each game is chosen to maximise the evidence.
     evidence = -0.5 * n * np.log(np.maximum(squares, np.finfo(float).tiny)) - determinant
-    return Posterior(phi, np.maximum(covariance, 0.0), evidence, blocks, alphas, scales)
+    return Posterior(phi, np.maximum(variances, 0.0), evidence, blocks, alphas, scales)
 
 
 class Stage(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sharpley.estimators.gp.estimator import least_budget, stage_size
-from sharpley.estimators.gp.many import FIRST_ITERATIONS
+from sharpley.estimators.gp.many import FIRST_ITERATIONS, most_learnt
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 
 OPERATIONS_PER_LIKELIHOOD = 2.0  # as a multiple of n³: a factor and its inverse
@@ -25,24 +25,24 @@ def work(d: int, budget: int, n_games: int, settings: GPSettings = DEFAULT_SETTI
     settings : GPSettings, optional
     """
     n = float(least_budget(d))
-    total = _search(n, FIRST_ITERATIONS, settings)
+    total = _search(n, d, FIRST_ITERATIONS, settings)
     while n < budget:
         more = float(min(stage_size(int(n), d, settings), budget - n))
         pool = min(2.0**d, settings.pool + 2.0 * d + min(2.0 * n, settings.pool))
         total += n**3 / 3.0 + pool * (n + d) * (n + 2.0 * more)
         n += more
-        total += _search(n, settings.iterations, settings)
-    conditioning = n**3 / 3.0 + n**2 * d + d**4 / 2.0
+        total += _search(n, d, settings.iterations, settings)
+    conditioning = n**3 / 3.0 + n**2 * d + 10.0 * d**3
     foreseen = n**3 + n**2 * n_games
     if n_games == 1:
         return total + conditioning + foreseen
-    refit = _search(n, settings.iterations, settings)
+    refit = _search(n, d, settings.iterations, settings)
     if n_games <= settings.refitted_games:
         return total + foreseen + n_games * (refit + conditioning + n**2)
     # Every set is factorised twice: to see which games it suits, and for those games.
     return total + foreseen + settings.refitted_games * (refit + 2.0 * conditioning + n_games * n**2)
 
 
-def _search(n: float, iterations: int, settings: GPSettings) -> float:
+def _search(n: float, d: int, iterations: int, settings: GPSettings) -> float:
     """Return the number of operations of a search for hyperparameters that uses all of its iterations."""
-    return iterations * OPERATIONS_PER_LIKELIHOOD * min(n, settings.learnt) ** 3
+    return iterations * OPERATIONS_PER_LIKELIHOOD * min(n, most_learnt(d, settings)) ** 3
