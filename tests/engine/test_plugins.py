@@ -7,7 +7,7 @@ from command_line import call
 import sharpley
 from sharpley import METHODS, Games, MethodRecord, Sampler
 from sharpley.coalitions.moments import exact_moments
-from sharpley.estimators import CoalitionEstimator, walks
+from sharpley.estimators import CoalitionEstimator
 from sharpley.games import UnanimitySum
 from sharpley.indices import INDICES, Index
 
@@ -70,10 +70,10 @@ class BanzhafValues(Index):
 def shuffled(monkeypatch):
     """One line in the table of methods."""
     record = MethodRecord(
+        name="shuffled",
         factory=Shuffled,
         summary="independent orderings",
         origin="ours",
-        least_budget=lambda d: walks.least_budget(d, Shuffled.step),
         is_unbiased=True,
         colour="black",
     )
@@ -98,10 +98,10 @@ def test_a_new_sampler_works_everywhere(shuffled):
 
 def test_a_new_estimator_works_everywhere(monkeypatch):
     record = MethodRecord(
+        name="first-and-last",
         factory=FirstAndLast,
         summary="contributions of the first and of the last player",
         origin="ours",
-        least_budget=lambda d: 2 + 2 * d,
         is_unbiased=False,
         faster="antithetic",
         colour="black",

@@ -15,15 +15,6 @@ from sharpley.estimators.base import CoalitionEstimator
 from sharpley.indices import SHAPLEY, Index
 
 
-def least_budget(d: int) -> int:
-    """Return 2^d, the number of all coalitions; raise an error for more than 20 players."""
-    if d > MAX_ENUMERATED_PLAYERS:
-        raise ValueError(
-            f"method 'exact' is for at most {MAX_ENUMERATED_PLAYERS} players, got {d}; use another method, such as 'gp'"
-        )
-    return 2**d
-
-
 @final
 class ExactEstimator(CoalitionEstimator):
     """Enumerate all coalitions: exact, at the cost of 2^d evaluations, for at most 20 players.
@@ -47,14 +38,18 @@ class ExactEstimator(CoalitionEstimator):
 
     def __init__(self, d: int, *, index: Index = SHAPLEY, rng: RNG = None) -> None:
         super().__init__(d)
-        self._least_budget = least_budget(self.d)
+        if d > MAX_ENUMERATED_PLAYERS:
+            raise ValueError(
+                f"method 'exact' is for at most {MAX_ENUMERATED_PLAYERS} players, got {d}; use another method, such as "
+                "'gp'"
+            )
         self._index = index
         self._positions: NDArray[np.int64] | None = None
 
     @property
     def least_budget(self) -> int:
         """Number of all coalitions."""
-        return self._least_budget
+        return 2**self.d
 
     def _choose(self, budget: Budget) -> bool:
         """Register all coalitions in the first call."""

@@ -34,11 +34,6 @@ MAX_INTERVALS = 16  # with more intervals, the spread of q within an interval no
 MIN_SWEEPS = 5  # intervals are made finer only as long as the budget pays for this many sweeps
 
 
-def least_budget(d: int, copies: int) -> int:
-    """Return the number of evaluations for two sweeps of one interval, with ``copies`` coalitions for each q."""
-    return min(2 + 2 * copies * (d + 1), 2**d)
-
-
 class MultilinearEstimator(CoalitionEstimator):
     """Base class of Owen sampling: averages over sweeps of the integration variable q.
 
