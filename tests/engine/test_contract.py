@@ -34,7 +34,7 @@ def test_rows_that_converge_before_the_last_budget():
     """39 evaluations add no pair to 38: the estimate of the row that remains is the last one, not one of all rows."""
     rows = np.ones((3, 10))
     rows[1] = 2.0
-    in_pairs = partial(GaussianProcessEstimator, settings=GPSettings(unpaired_evals_per_player=0))
+    in_pairs = partial(GaussianProcessEstimator, settings=GPSettings(most_single=0, paired_evals_per_player=0.0))
     with pytest.warns(RuntimeWarning, match="1 of 3 rows did not reach"):
         found = Explainer(easy_or_hard, np.zeros((1, 10)), method=in_pairs, rng=0).estimate(
             rows, tol=0.05, max_evals=39

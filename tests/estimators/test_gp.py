@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from driving import drive, one_game
 from oracles import game_gram, index_functional, shapley_functional
 
 import sharpley
 from sharpley import shapley_values
-from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.engine.blind import blind_errors
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
@@ -38,7 +38,7 @@ SIGNS = np.where(EVERY, 1.0, -1.0)
 ORDER = np.concatenate([[0, 2**D - 1], np.random.default_rng(0).permutation(np.arange(1, 2**D - 1))])
 SEEN = SIGNS[ORDER[:14]]  # ∅, N and others
 GAME = UnanimitySum.random(10, n_terms=30, max_order=4, rng=0)
-PAIRS = partial(GaussianProcessEstimator, settings=GPSettings(most_single=0))
+PAIRS = partial(GaussianProcessEstimator, settings=GPSettings(most_single=0, paired_evals_per_player=0.0))
 SINGLE = partial(GaussianProcessEstimator, settings=GPSettings(few_values=0))
 
 
@@ -121,9 +121,7 @@ def test_gradients_are_those_of_differences(parity, others):
     problem = _Problem([block, block], GPSettings(), others)
     theta = problem.centre + rng.normal(size=D + 6) / 2.0
     _, gradient = problem.value_and_gradient(theta)
-    values = [
-        [problem.value_and_gradient(theta + sign * step)[0] for sign in (1, -1)] for step in 1e-4 * np.eye(D + 6)
-    ]
+    values = [[problem.value_and_gradient(theta + sign * step)[0] for sign in (1, -1)] for step in 1e-4 * np.eye(D + 6)]
     np.testing.assert_allclose(gradient, np.diff(values)[:, 0] / -2e-4, rtol=1e-4, atol=1e-5)
 
 
@@ -203,12 +201,7 @@ def test_the_whole_budget_is_spent_and_values_add_up(d, times, method):
 
 def chosen_by(estimator, game, budget):
     """Run an estimator by itself, and return its coalitions."""
-    estimator.values = np.array([[game(np.zeros((1, estimator.d), bool))[0], game(np.ones((1, estimator.d), bool))[0]]])[
-        :, :, None
-    ]
-    estimator.units = np.ones((1, 1, 1))
-    while (request := estimator.choose(whole_budget(budget))) is not None:
-        estimator.learn(game(request.coalitions)[:, None])
+    drive(estimator, one_game(game), budget)
     return estimator.store.since(0)
 
 
@@ -217,18 +210,20 @@ def is_paired(coalitions):
     return all((~row).tobytes() in keys for row in coalitions)
 
 
-def test_the_errors_of_the_first_stage_choose_the_design():
-    """Pairs for a vote, which is hardly predicted; single coalitions for a smooth game with as few values."""
+def test_the_first_stage_chooses_the_design():
+    """Pairs for games with few distinct values, from a budget on, and for budgets that make choosing slow."""
     votes = WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30)
-    assert is_paired(chosen_by(GaussianProcessEstimator(12, rng=0), votes, 242))
-    assert not is_paired(chosen_by(GaussianProcessEstimator(12, rng=0), lambda some: some.sum(axis=1) ** 2.0, 242))
-    few, many = (GPSettings(most_single=most) for most in (1000, 200))
-    assert not is_paired(chosen_by(GaussianProcessEstimator(10, settings=few, rng=0), GAME, 242))
-    assert is_paired(chosen_by(GaussianProcessEstimator(10, settings=many, rng=0), GAME, 242))
-    never = GPSettings(hard_error_share=np.inf)
-    assert not is_paired(chosen_by(GaussianProcessEstimator(12, settings=never, rng=0), votes, 242))
-    late = GPSettings(judged_evals_per_player=15.0)
-    assert not is_paired(chosen_by(GaussianProcessEstimator(12, settings=late, rng=0), votes, 242))
+
+    def are_pairs(game, d, budget, **settings):
+        return is_paired(chosen_by(GaussianProcessEstimator(d, settings=GPSettings(**settings), rng=0), game, budget))
+
+    assert are_pairs(votes, 12, 242)
+    assert not are_pairs(votes, 12, 110)
+    assert not are_pairs(GAME, 10, 242)
+    assert not are_pairs(votes, 12, 242, few_values=0.0)
+    assert not are_pairs(votes, 12, 242, judged_evals_per_player=11.0)  # too late for complements of all
+    assert not are_pairs(votes, 12, 242, paired_evals_per_player=25.0)
+    assert are_pairs(GAME, 10, 242, most_single=200)
 
 
 def test_pairs_follow_also_if_the_first_coalitions_are_pairs_already():
@@ -369,7 +364,8 @@ def test_many_small_interactions_are_cancelled_by_complements(seed):
 
 def test_pairs_beyond_those_conditioned_on_correct_the_process():
     """The process is conditioned on 40 of 299 pairs, and the regression on the others removes its bias."""
-    method = partial(GaussianProcessEstimator, settings=GPSettings(most_single=0, most_pairs=40))
+    settings = GPSettings(most_single=0, paired_evals_per_player=0.0, most_pairs=40)
+    method = partial(GaussianProcessEstimator, settings=settings)
     game = WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30)
     truth = game.shapley_values()
     runs = [shapley_values(game, 12, method=method, max_evals=600, rng=seed) for seed in range(12)]

@@ -35,7 +35,7 @@ class Fitted(NamedTuple):
 
     values: Floats
     """Their values at coalitions, (m, g)."""
-    index: Floats
+    shapley: Floats
     """Their Shapley values, (d, g)."""
 
 
@@ -55,7 +55,7 @@ def without_fit(values: Floats, coalitions: Coalitions, fitted: Fitted) -> Float
     >>> without_fit(product, coalitions, Fitted(product, np.array([[2.0], [2.0]]))).ravel()
     array([-2.,  0.,  0.,  2.])
     """
-    return np.asarray(values - fitted.values + np.where(coalitions, 0.5, -0.5) @ fitted.index)
+    return np.asarray(values - fitted.values + np.where(coalitions, 0.5, -0.5) @ fitted.shapley)
 
 
 def least_budget(d: int) -> int:

@@ -183,7 +183,12 @@ def mechanisms() -> tuple[Mechanism, ...]:
             replaced={"estimators.gp.kernel:_kappa": lambda d: np.zeros((d + 1, d + 1))},
             code=("estimators.gp.kernel:_index_of_slopes", "estimators.gp.kernel:_kappa"),
         ),
-        Mechanism("single coalitions", GP, settings={"most_single": 0}, code=("estimators.gp.designs:Uncertainty",)),
+        Mechanism(
+            "single coalitions",
+            GP,
+            settings={"most_single": 0, "paired_evals_per_player": 0},
+            code=("estimators.gp.designs:Uncertainty",),
+        ),
         Mechanism("pairs for hard games", GP, settings={"few_values": 0.0}, code=("estimators.gp.designs:Pairs",)),
         Mechanism(
             "single coalitions: chosen by information",

@@ -7,9 +7,9 @@
 
 The file is run by its path, so that the version on the path is measured. A line of a file is one run: its relative
 squared error, the coverage of its 95% intervals and its own processor time. Lines that a file already has are not
-measured again. Suites are "models" (XGBoost, networks, support vectors, forests and neighbours with 8 to 30 players),
-"large" (90 and 107 players), "rough" (the battery of rough games), "rows" (many rows in a call) and "holes" (games
-on which error bars once broke).
+measured again; tables of games are kept beside it. Suites are "models" (XGBoost, networks, support vectors, forests and
+neighbours with 8 to 30 players), "large" (90 and 107 players), "rough" (the battery of rough games), "rows" (many rows
+in a call) and "holes" (games on which error bars once broke).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.games import TreeGame
 from sharpley_experiments.battery.games import battery
 
-DATA = Path("/work/shared/data")
+DATA_FOLDER = Path("../shared/data")
 RESAMPLES = 2000
 TINY = 1e-10  # relative squared errors below this one are due to rounding
 ROUNDING = 1e-9
@@ -70,7 +70,7 @@ class Solved(NamedTuple):
     exact: Any
 
 
-class Table(sharpley.Games):  # type: ignore[misc]
+class Table(sharpley.Games):
     """Games all of whose values are known, (rows, 2^d) in the order of ``all_coalitions``."""
 
     def __init__(self, values: Any) -> None:
@@ -83,23 +83,24 @@ class Table(sharpley.Games):  # type: ignore[misc]
 
 
 @lru_cache(maxsize=2)
-def _of_model(name: str, rows: int) -> Solved:
+def _of_model(name: str, rows: int, data: Path, folder: Path) -> Solved:
     from sharpley_experiments.common.datasets import load
     from sharpley_experiments.common.models import make_task, margin, train_mlp, train_xgboost
 
     if "-" not in name:
-        return _tabulated(partial(_diabetes, name), name, rows)
-    if _kept(name, rows).exists():
-        return _tabulated(None, name, rows)
+        return _tabulated(partial(_diabetes, name), folder / f"{name}-{rows}.npz")
+    kept = folder / f"{name}-{rows}.npz"
+    if kept.exists():
+        return _tabulated(None, kept)
     kind, _, data_set = name.partition("-")
-    dataset = load(data_set, DATA)
+    dataset = load(data_set, data)
     task = make_task(dataset, train_xgboost(dataset) if kind == "xgboost" else train_mlp(dataset), rows=rows, seed=0)
     if kind == "xgboost":
         trees = TreeGame(task.model, task.background, task.rows)
         if trees.d > 16 or rows > 3:
             return Solved(trees, trees.shapley_values())
-        return _tabulated(lambda: trees, name, rows)
-    return _tabulated(lambda: sharpley.MarginalGame(margin(task.model), task.background, task.rows), name, rows)
+        return _tabulated(lambda: trees, kept)
+    return _tabulated(lambda: sharpley.MarginalGame(margin(task.model), task.background, task.rows), kept)
 
 
 def _diabetes(name: str, rows: int = 3) -> Any:
@@ -117,12 +118,8 @@ def _diabetes(name: str, rows: int = 3) -> Any:
     return sharpley.MarginalGame(model.predict, X[order[-100:]], X[order[:rows]])
 
 
-def _kept(name: str, rows: int) -> Path:
-    return Path("/work/runs/gp") / f"{name}-{rows}.npz"
-
-
-def _tabulated(make: Callable[[], Any] | None, name: str, rows: int) -> Solved:
-    kept = _kept(name, rows)
+def _tabulated(make: Callable[[], Any] | None, kept: Path) -> Solved:
+    """Return games all of whose values are kept in a file, which is written once."""
     if make is not None and not kept.exists():
         games = make()
         values = np.atleast_2d(games(all_coalitions(games.d)))
@@ -145,7 +142,7 @@ def _hole(name: str, seed: int) -> Solved:
     if name.startswith("quadratic"):
         x, b = rng.normal(size=d), rng.normal(size=(30, d))
         q = rng.normal(size=(d, d)) / d
-        return _callable(lambda X: np.exp(np.einsum("ni,ij,nj->n", X, q, X)), x, b)
+        return _callable(lambda rows: np.exp(np.einsum("ni,ij,nj->n", rows, q, rows)), x, b)
     if name.startswith("spikes"):
         spikes = (rng.random(2**d) < 0.01) * rng.normal(size=2**d) * 10.0
         slopes = rng.normal(size=d)
@@ -159,7 +156,7 @@ def _hole(name: str, seed: int) -> Solved:
         top, bottom = np.exp(x), np.exp(row)
         factors = bottom + q * (top - bottom)
         phi += (top - bottom) * ((weights / 2.0) @ (factors.prod(axis=1, keepdims=True) / factors)) / len(b)
-    return Solved(sharpley.MarginalGame(lambda X: np.exp(X.sum(axis=1)), b, x[None]), phi[None])
+    return Solved(sharpley.MarginalGame(lambda rows: np.exp(rows.sum(axis=1)), b, x[None]), phi[None])
 
 
 def _callable(predict: Any, x: Any, b: Any) -> Solved:
@@ -222,7 +219,7 @@ def _digits(rng: Any) -> Solved:
 _SLOW: dict[str, Solved] = {}
 
 
-def solved(case: Case, seed: int) -> Solved:
+def solved(case: Case, seed: int, data: Path, folder: Path) -> Solved:
     """Return the games of a case; rough games are others for each seed."""
     if case.suite == "rough":
         game = battery(100 + seed // 2)[int(case.name)]
@@ -232,12 +229,14 @@ def solved(case: Case, seed: int) -> Solved:
         if key not in _SLOW:
             _SLOW[key] = _hole(case.name, seed // 2)
         return _SLOW[key]
-    return _of_model(case.name, case.rows)
+    return _of_model(case.name, case.rows, data, folder)
 
 
-def run(case: Case, multiple: int, seed: int, method: Any) -> dict[str, Any] | None:
+def run(
+    case: Case, multiple: int, seed: int, method: Any, data: Path = DATA_FOLDER, folder: Path = Path()
+) -> dict[str, Any] | None:
     """Return the error, coverage and time of one run; None if nearly all coalitions fit the budget."""
-    known = solved(case, seed)
+    known = solved(case, seed, data, folder)
     d = known.games.d
     budget = multiple * d + 2
     if budget >= 0.9 * 2**d:
@@ -270,13 +269,13 @@ def measure(path: Path, options: argparse.Namespace) -> None:
     """Measure all cases that the file does not have."""
     done = {_key(line) for line in _lines(path)}
     for case in CASES:
-        if options.suites and case.suite not in options.suites or options.only and case.name not in options.only:
+        if (options.suites and case.suite not in options.suites) or (options.only and case.name not in options.only):
             continue
         for multiple in options.multiples or case.multiples:
             for seed in range(min(case.seeds, options.seeds)):
                 if multiple not in case.multiples or (case.suite, case.name, multiple, seed) in done:
                     continue
-                found = run(case, multiple, seed, options.method)
+                found = run(case, multiple, seed, options.method, options.data, path.parent)
                 if found is not None:
                     with path.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(found) + "\n")
@@ -325,6 +324,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("verb", choices=["measure", "compare"])
     parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--data", type=Path, default=DATA_FOLDER)
     parser.add_argument("--suites", nargs="+")
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--multiples", nargs="+", type=int)
@@ -334,7 +334,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.verb == "measure":
         measure(options.files[0], options)
     else:
-        print("\n".join(compare(*options.files, options.suites)))
+        before, now = options.files
+        print("\n".join(compare(before, now, options.suites)))
 
 
 if __name__ == "__main__":

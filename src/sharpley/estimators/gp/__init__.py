@@ -3,4 +3,4 @@
 from sharpley.estimators.gp.estimator import GaussianProcessEstimator
 from sharpley.estimators.gp.settings import GPSettings
 
-__all__ = ["GaussianProcessEstimator", "GPSettings"]
+__all__ = ["GPSettings", "GaussianProcessEstimator"]

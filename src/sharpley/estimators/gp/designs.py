@@ -17,11 +17,12 @@ import numpy as np
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.coalitions.store import coalition_keys, unseen
-from sharpley.estimators.gp.kernel import JITTER, Measure, Parity, Scales, index_of_kernel, kernel, own_kernel
+from sharpley.estimators.gp.kernel import JITTER, Measure, Parity, Scales, index_of_kernel, kernel, own_kernel, sizes_of
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.posterior import factorise, whiten
 from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class, quotas
 
+EQUALLY_INFORMATIVE = 1e-3  # relative difference of gains that does not count
 MIDDLE_SHARE = 0.3  # of the pairs, from class ⌊d/2⌋, whose coalitions contain half of the players
 
 
@@ -49,12 +50,32 @@ def candidates(d: int, known: Coalitions, rng: np.random.Generator, count: int) 
     return np.asarray(pool[unseen(pool, set(coalition_keys(known)))])
 
 
-def most_informative(
-    seen: Values, pool: Coalitions, scales: Scales, count: int, measure: Measure
-) -> Coalitions:
-    """Return the coalitions of a pool that lower the summed variance of the index most, in order of choice."""
+def most_informative(seen: Values, pool: Coalitions, scales: Scales, count: int, measure: Measure) -> Coalitions:
+    """Return the coalitions of a pool that lower the summed variance of the index most, in order of choice.
+
+    Of coalitions that are equally informative, as all are if nothing but a linear part was seen, those of sizes that
+    are known least are chosen: what the process believes to know of other sizes may be wrong.
+
+    Parameters
+    ----------
+    seen : Values
+        Coalitions evaluated so far.
+    pool : (m, d) bool
+        Coalitions to choose from.
+    scales : Scales
+        Hyperparameters.
+    count : int
+        Number of coalitions to choose.
+    measure : Measure
+        The measure of the index.
+    """
     uncertainty = Uncertainty(seen, np.where(pool, 1.0, -1.0), scales, count, measure)
-    return np.asarray(pool[[uncertainty.take() for _ in range(min(count, len(pool)))]])
+    sizes, counts = pool.sum(axis=1), np.bincount(sizes_of(seen.signs), minlength=pool.shape[1] + 1)
+    chosen: list[int] = []
+    for _ in range(min(count, len(pool))):
+        chosen.append(uncertainty.take(1.0 + EQUALLY_INFORMATIVE / (1.0 + counts[sizes])))
+        counts[sizes[chosen[-1]]] += 1
+    return np.asarray(pool[chosen])
 
 
 class Uncertainty:
@@ -91,9 +112,9 @@ class Uncertainty:
         gains = (self._covariances**2).sum(axis=0) / (np.maximum(self._variances, 0.0) + self._noise)
         return np.where(self._available, gains, -1.0)
 
-    def take(self) -> int:
-        """Take the best candidate, condition on it, and return its position."""
-        best = int(np.argmax(self.gains()))
+    def take(self, importance: Floats | float = 1.0) -> int:
+        """Take the candidate with the largest gain times importance (m,), condition on it, and return its position."""
+        best = int(np.argmax(self.gains() * importance))
         known = self._known[: self._n_known]
         column = kernel(self._pool, self._pool[best : best + 1], self._scales, Parity.WHOLE)[:, 0]
         column -= known[:, best] @ known

@@ -2,9 +2,9 @@
 
 A coalition for each player comes first. Then hyperparameters are learnt, further coalitions are chosen, a quarter of
 those known at a time, and so on until the budget is spent. They are single coalitions chosen by information, unless the
-errors foreseen so far show games with few distinct values that the process hardly predicts, such as votes: then the
-complements of all coalitions are evaluated, and further ones in pairs. All rows share their coalitions, which are
-chosen by hyperparameters that pilot games share.
+first stage shows games with few distinct values, such as votes, or the budget is so large that choosing takes long:
+then the complements of all coalitions are evaluated, and further ones in pairs. All rows share their coalitions, which
+are chosen by hyperparameters that pilot games share.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from sharpley.coalitions.store import EMPTY, FULL
 from sharpley.estimators.base import CoalitionEstimator
 from sharpley.estimators.control import Fitted
 from sharpley.estimators.gp.designs import Pairs, candidates, completed, first_coalitions, most_informative
-from sharpley.estimators.gp.kernel import Measure, Parity, Scales, Uniform, is_inner
+from sharpley.estimators.gp.kernel import Measure, Parity, Scales, Uniform, is_inner, sizes_of
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.many import learn_pilots, sets_of_scales
 from sharpley.estimators.gp.posterior import Posterior, Stage, condition, foreseen_errors, has_few_values, judged
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs.base import by_game
-from sharpley.estimators.pairs.regression import LeastSquares, PairRegression
+from sharpley.estimators.pairs.regression import LeastSquares, PairRegression, class_weights
 
+FREE_VARIANCE = 1e4  # of the linear part, practically flat, if there are enough pairs to determine it
+FREE_PAIRS_PER_PLAYER = 1.5
 CORRECTION_PAIRS_PER_PLAYER = 3  # pairs beyond those that the process is conditioned on, for a regression on them
 
 
@@ -130,7 +132,8 @@ class GaussianProcessEstimator(CoalitionEstimator):
 
     def _add_pairs(self, missing: int) -> bool:
         """Choose further pairs, if the budget pays for any, and note what is known before."""
-        assert self._pairs is not None and self._learnt is not None
+        assert self._pairs is not None
+        assert self._learnt is not None
         n = len(self._members)
         count = min(missing, 2 * stage_size(n, self.d, self._settings)) // 2
         fresh = self._pairs.more(self._members, count)
@@ -141,24 +144,17 @@ class GaussianProcessEstimator(CoalitionEstimator):
         return True
 
     def _calls_for_pairs(self, budget: Budget) -> bool:
-        """Return whether further coalitions come in pairs.
+        """Return whether further coalitions come in pairs, and complements of the first ones before them.
 
-        They do if there are so many that choosing them one by one takes long, or if most games have few distinct values
-        and are hardly predicted better than by a linear fit.
+        They do if there are so many that choosing them one by one takes long, or if most games had few distinct values
+        in the first stage.
         """
-        n = len(self._members)
-        if n < self._settings.judged_evals_per_player * self.d or 2 * n > budget.now or not self._stages:
+        n, settings, first = len(self._members), self._settings, round(self._settings.judged_evals_per_player * self.d)
+        if n < first or max(2 * n, settings.paired_evals_per_player * self.d) > budget.now:
             return False
-        if budget.now > self._settings.most_single:
-            return True
         assert self._learnt is not None
-        block = self._learnt.blocks[0]
-        flat = [stage._replace(scales=_without_interactions(stage.scales)) for stage in self._stages]
-        of_process, of_linear = (foreseen_errors(block, stages).mean(axis=0) for stages in (self._stages, flat))
-        hard = has_few_values(block.values, self._settings.few_values) & (
-            of_process > self._settings.hard_error_share * of_linear
-        )
-        return bool(2 * np.count_nonzero(hard) > len(hard))
+        few = has_few_values(self._learnt.blocks[0].values[:first], settings.few_values)
+        return budget.now > settings.most_single or bool(2 * np.count_nonzero(few) > len(few))
 
     def _learn(self) -> None:
         """Learn the hyperparameters that the pilot games share, starting from those found in the stage before."""
@@ -190,8 +186,10 @@ def estimated(
     d = first.signs.shape[1]
     phi, variances = np.empty((d, n_games)), np.empty((d, n_games))
     regression = _regression_beyond(first, settings)
+    is_free = len(blocks) == 2 and len(first.signs) > FREE_PAIRS_PER_PLAYER * d
     for games, scales in sets_of_scales(seen, pilot, settings, measure):
-        found = condition([block.games(games) for block in seen], scales, measure)
+        used = scales._replace(linear=FREE_VARIANCE) if is_free else scales
+        found = condition([block.games(games) for block in seen], used, measure)
         phi[:, games], variances[:, games] = found.values, found.variances[:, None]
         if regression is not None:
             correction = regression(first.values[:, games] - found.predict(first.signs, Parity.ODD))
@@ -247,10 +245,11 @@ def blocks_of(coalitions: Coalitions, values: Floats, *, are_pairs: bool) -> tup
     """
     values, magnitudes = normalised(values)
     signs = np.where(coalitions, 1.0, -1.0)
-    noise = is_inner(signs)
     if not are_pairs:
-        return [Values(signs, values, noise, Parity.WHOLE)], magnitudes
-    one, other, signs, noise = values[1::2], values[::2], signs[1::2], noise[1::2] / 2.0
+        return [Values(signs, values, is_inner(signs), Parity.WHOLE)], magnitudes
+    one, other, signs = values[1::2], values[::2], signs[1::2]
+    sizes = np.minimum(sizes_of(signs), sizes_of(-signs))[1:]
+    noise = np.append(0.0, 0.5 / class_weights(sizes, signs.shape[1]))
     odd, even = (one - other) / 2.0, (one + other) / 2.0
     return [Values(signs, odd, noise, Parity.ODD), Values(signs, even, noise, Parity.EVEN)], magnitudes
 
@@ -287,11 +286,6 @@ def normalised(values: Floats) -> tuple[Floats, Floats]:
     centred[:, is_constant] = 0.0
     magnitudes = np.sqrt((centred**2).mean(axis=0))
     return centred / np.where(magnitudes > 0, magnitudes, 1.0), magnitudes
-
-
-def _without_interactions(scales: Scales) -> Scales:
-    tiny = np.finfo(float).tiny
-    return scales._replace(odd=tiny, even=tiny, sizes=tiny, linear_by_size=tiny, linear=1.0, noise=1.0)
 
 
 def _linear_fit(block: Values) -> tuple[Floats, NDArray[np.bool_]]:

@@ -7,8 +7,9 @@ A coalition is z ∈ {−1, +1}^d, with −z its complement. The kernel of coali
       + s_2 (z·t/d) κ(u_S, u_T)
 
 with a scale h_j for each player. Size effects are 0 at ∅ and N. So are linear effects that vary with size, which votes
-have: κ(u, w) = g(u−w) − g(u−1) g(w−1) in u = |2|S| − d| / d, with g(x) = exp(−x²/(2·0.25²)). The noise has variance s_n, and 0
-at ∅ and N, so that Shapley values add up.
+have: κ(u, w) = g(u−w) − g(u−1) g(w−1) in u = |2|S| − d| / d, with g(x) = exp(−x²/(2·0.25²)). The noise has variance
+s_n, and 0 at ∅ and N, so that Shapley values add up. For pairs, it is multiplied by the inverse weights of the
+regression, which is then a limiting case: the estimate from pairs is consistent whatever the hyperparameters.
 
 A *pair* of a coalition and its complement has an odd value (v(z) − v(−z)) / 2, whose kernel is the odd part alone, and
 an even value (v(z) + v(−z)) / 2, whose kernel is the even part. The two are independent. So for pairs the Gram matrix
@@ -211,9 +212,10 @@ def _index_of_sizes(d: int, q: Floats, weights: Floats) -> Floats:
 
 
 def _index_of_slopes(slopes: Floats, q: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the index of the games t ↦ c(|T|) t_j, for player j and for any other one, for slopes c (d+1, m): (m,) each.
+    """Return the index of the games t ↦ c(|T|) t_j for player j, and for any other one, (m,) each.
 
-    A player that joins a coalition of s others finds player j in it with probability s / (d − 1).
+    There are m games, with slopes c (d+1, m) for all sizes. A player that joins a coalition of s others finds player j
+    in it with probability s / (d − 1).
     """
     d = len(slopes) - 1
     shares = _shares_of_sizes(d, q, weights)
@@ -236,12 +238,13 @@ def prior_variances(scales: Scales, measure: Measure) -> Floats:
     h, d = scales.players, len(scales.players)
     q, weights = measure.nodes(d - 1)
     nodes, cosh, sinh = 2.0 * q - 1.0, np.cosh(h), np.sinh(h)
-    same, mirrored = np.zeros(d), np.zeros(d)
+    total = np.zeros((2, d))  # for xy and for −xy
     for x, w in zip(nodes, weights, strict=True):  # one x at a time: for many players, m² nodes need too much memory
-        for part, xy in ((same, x * nodes[:, None]), (mirrored, -x * nodes[:, None])):
+        for number, xy in enumerate((x * nodes[:, None], -x * nodes[:, None])):
             factors = cosh + xy * sinh
             products = 4.0 * w * weights * np.exp(np.log(factors).sum(axis=1) - h.sum())
-            part += products @ (sinh / factors)
+            total[number] += products @ (sinh / factors)
+    same, mirrored = total
     found = scales.odd * (same + mirrored) / 2.0 + scales.even * (same - mirrored) / 2.0
     found += scales.linear * 4.0 * weights.sum() ** 2 / d
     found += scales.sizes * (_index_of_sizes(d, q, weights) ** 2).sum()

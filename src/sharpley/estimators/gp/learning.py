@@ -6,8 +6,9 @@ interactions and A = s_o cosh + s_e sinh, it is −½ h_j (z_j'(W∘A) z_j − �
 independent of each other, such as the odd and the even values of pairs, add up.
 
 There may be as many scales as values, so that the prior matters. With m the mean of all log h_j, the deviations
-log h_j − m are normal, and m itself is hardly restricted: whether a game is smooth is learnt from all players together. The variances
-of odd and even interactions differ little at first sight: a few coalitions cannot tell the two parts.
+log h_j − m are normal, and m itself is hardly restricted: whether a game is smooth is learnt from all players together.
+The variances of odd and even interactions have a narrow prior around each other: a few coalitions cannot tell the two
+parts.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ class Values(NamedTuple):
 
 
 def learn_scales(
-    blocks: Sequence[Values], settings: GPSettings, iterations: int, start: Scales | None = None, *, narrow: bool = False
+    blocks: Sequence[Values],
+    settings: GPSettings,
+    iterations: int,
+    start: Scales | None = None,
+    *,
+    narrow: bool = False,
 ) -> Scales:
     """Find the most probable hyperparameters.
 

@@ -1,7 +1,8 @@
 """The posterior of games and of their index, and how far it can be trusted.
 
 With K the Gram matrix plus noise, y the values, A the index of the kernel's columns and P its prior covariance, the
-posterior of the index is φ = A K⁻¹ y with covariance P − A K⁻¹ A', of which only the diagonal is needed. Independent blocks of values add up.
+posterior of the index is φ = A K⁻¹ y with covariance P − A K⁻¹ A', of which only the diagonal is needed. Independent
+blocks of values add up.
 
 **Errors.** Coalitions are chosen in stages. The value of every new coalition is predicted with the hyperparameters that
 it was chosen by, from all values before it. These errors are honest: neither the prediction nor the hyperparameters had
@@ -146,9 +147,7 @@ def participation(squares: Floats) -> Floats:
     return np.where(sums > 0, squares.sum(axis=0) ** 2 / np.where(sums > 0, sums, 1.0), len(squares))
 
 
-def judged(
-    values: Floats, posterior_variances: Floats, errors: Floats, settings: GPSettings
-) -> tuple[Floats, Floats]:
+def judged(values: Floats, posterior_variances: Floats, errors: Floats, settings: GPSettings) -> tuple[Floats, Floats]:
     """Return the variances (d, g) of the index of games, and their degrees of freedom (g,).
 
     Parameters

@@ -20,10 +20,11 @@ class GPSettings:
     most_single : int
         Budget up to which single coalitions are chosen by information; with more, further ones come in pairs.
     judged_evals_per_player : float
-        Evaluations for each player from which on the errors so far decide between single coalitions and pairs.
-    few_values, hard_error_share : float
-        Pairs are chosen for games with fewer distinct values than this share of their values, if the squared errors
-        foreseen by the process exceed this share of a linear fit's.
+        Evaluations for each player in the first stage, which decides between single coalitions and pairs.
+    few_values : float
+        Pairs are chosen if the values of the first stage have fewer distinct ones than this share.
+    paired_evals_per_player : float
+        Evaluations for each player below which single coalitions are chosen in any case.
     most_pairs : int
         Maximum number of pairs that the process is conditioned on; a regression on all others corrects it.
     learnt : int
@@ -68,8 +69,8 @@ class GPSettings:
     pool: int = 1024
     most_single: int = 1600
     judged_evals_per_player: float = 2.0
-    few_values: float = 0.3
-    hard_error_share: float = 0.3
+    few_values: float = 0.7
+    paired_evals_per_player: float = 10.0
     most_pairs: int = 3000
     learnt: int = 500
     iterations: int = 15
