@@ -422,8 +422,11 @@ def test_errors_are_wider_with_a_larger_share_of_what_was_foreseen(name, game):
     assert (wide.standard_errors > 2 * usual.standard_errors).all()
 
 
-@pytest.mark.parametrize(("d", "budget", "rows"), [(10, 60, 1), (20, 200, 1), (12, 100, 8), (10, 80, 130)])
-def test_counted_work_is_what_is_done(monkeypatch, d, budget, rows):
+@pytest.mark.parametrize(
+    ("d", "budget", "rows", "most_single"),
+    [(10, 60, 1, 1600), (20, 200, 1, 1600), (12, 100, 8, 1600), (10, 80, 130, 1600), (10, 400, 5, 200)],
+)
+def test_counted_work_is_what_is_done(monkeypatch, d, budget, rows, most_single):
     """The search for hyperparameters may stop early, or look twice in an iteration; the rest is as counted."""
     done = []
 
@@ -439,8 +442,10 @@ def test_counted_work_is_what_is_done(monkeypatch, d, budget, rows):
     counting(posterior, "factorise", lambda block, scales: len(block.signs) ** 3 / 3.0)
     counting(Uncertainty, "take", lambda self: 2.0 * self._known.size)
     games = [UnanimitySum.random(d, n_terms=40, max_order=4, rng=seed) for seed in range(rows)]
-    shapley_values(lambda some: np.stack([game(some) for game in games], axis=1), d, method="gp", max_evals=budget)
-    assert 0.5 < sum(done) / work(d, budget, rows) < 1.8
+    settings = GPSettings(most_single=most_single)
+    method = partial(GaussianProcessEstimator, settings=settings)
+    shapley_values(lambda some: np.stack([game(some) for game in games], axis=1), d, method=method, max_evals=budget)
+    assert 0.5 < sum(done) / work(d, budget, rows, settings) < 1.8
 
 
 def test_work_is_counted_for_rows_times_outputs():

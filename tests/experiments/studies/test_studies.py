@@ -159,3 +159,11 @@ def test_gp_versions_measures_and_compares(tmp_path, capsys):
     gp_versions.main(["measure", str(found), *only])
     gp_versions.main(["compare", str(found), str(found)])
     assert "rough 3 d: geometric mean 1.000 of 1 cells" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "multiple", "least"), [("valuation-100", 4, 0.85), ("quadratic-12", 3, 0.8)])
+def test_error_bars_hold_where_they_once_broke(name, multiple, least):
+    """kNN data valuation with 100 players had a coverage of .46, and exp of a quadratic form one of .57."""
+    case = next(case for case in gp_versions.CASES if case.name == name)
+    found = [gp_versions.run(case, multiple, seed, "gp") for seed in range(case.seeds)]
+    assert np.mean([line["coverage"] for line in found]) > least

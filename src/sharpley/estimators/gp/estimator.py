@@ -25,7 +25,15 @@ from sharpley.estimators.gp.designs import Pairs, candidates, completed, first_c
 from sharpley.estimators.gp.kernel import Measure, Parity, Scales, Uniform, is_inner, sizes_of
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.many import learn_pilots, sets_of_scales
-from sharpley.estimators.gp.posterior import Posterior, Stage, condition, foreseen_errors, has_few_values, judged
+from sharpley.estimators.gp.posterior import (
+    Posterior,
+    Stage,
+    condition,
+    foreseen_errors,
+    has_few_values,
+    judged,
+    telling,
+)
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs.base import by_game
 from sharpley.estimators.pairs.regression import LeastSquares, PairRegression, class_weights
@@ -164,7 +172,7 @@ class GaussianProcessEstimator(CoalitionEstimator):
 
     def estimate(self) -> Moments:
         """Compute the posterior mean of the Shapley values of all games, and their variances."""
-        if self._learnt is None:
+        if self._learnt is None or self.is_complete:  # nothing is learnt from all coalitions, which need no estimate
             self._learn()
         assert self._learnt is not None
         found = estimated(self._learnt, self._stages, self._settings, self._measure)
@@ -189,7 +197,7 @@ def estimated(
     is_free = len(blocks) == 2 and len(first.signs) > FREE_PAIRS_PER_PLAYER * d
     for games, scales in sets_of_scales(seen, pilot, settings, measure):
         used = scales._replace(linear=FREE_VARIANCE) if is_free else scales
-        found = condition([block.games(games) for block in seen], used, measure)
+        found = condition([block.games(games) for block in telling(seen, used, measure)], used, measure)
         phi[:, games], variances[:, games] = found.values, found.variances[:, None]
         if regression is not None:
             correction = regression(first.values[:, games] - found.predict(first.signs, Parity.ODD))

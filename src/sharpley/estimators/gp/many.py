@@ -20,6 +20,7 @@ from sharpley.estimators.gp.posterior import condition
 from sharpley.estimators.gp.settings import GPSettings
 
 FIRST_ITERATIONS = 40  # of L-BFGS, in the first search
+REFITTED_VALUES = 1600  # coalitions, or pairs, up to which games have hyperparameters of their own
 FURTHER_REFITS = 10  # games that are refitted at a time, once a quarter of all refits is done
 
 
@@ -33,10 +34,13 @@ def learn_pilots(blocks: Sequence[Values], settings: GPSettings, start: Scales |
 def sets_of_scales(
     blocks: Sequence[Values], pilot: Scales, settings: GPSettings, measure: Measure
 ) -> Iterator[tuple[NDArray[np.int64], Scales]]:
-    """Yield games that share hyperparameters, and these; a single game is not refitted, since it is the only pilot."""
+    """Yield games that share hyperparameters, and these.
+
+    A single game is not refitted, since it is the only pilot. With very many values, refits cost more than they gain.
+    """
     n_games = blocks[0].values.shape[1]
     everyone = np.arange(n_games)
-    if n_games == 1:
+    if n_games == 1 or len(blocks[0].signs) > REFITTED_VALUES:
         yield everyone, pilot
         return
 

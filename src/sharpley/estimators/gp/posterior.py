@@ -90,7 +90,7 @@ def whiten(factor: Floats, columns: Floats, *, transposed: bool = False) -> Floa
 
 
 def condition(blocks: Sequence[Values], scales: Scales, measure: Measure) -> Posterior:
-    """Condition games on their values."""
+    """Condition games on their values; blocks that tell nothing about the index may be omitted, see ``telling``."""
     d, n_games = blocks[0].signs.shape[1], blocks[0].values.shape[1]
     phi, variances = np.zeros((d, n_games)), prior_variances(scales, measure)
     squares, determinant, n, alphas = np.zeros(n_games), 0.0, 0, []
@@ -107,6 +107,15 @@ def condition(blocks: Sequence[Values], scales: Scales, measure: Measure) -> Pos
     # The overall variance of each game is chosen to maximise the evidence.
     evidence = -0.5 * n * np.log(np.maximum(squares, np.finfo(float).tiny)) - determinant
     return Posterior(phi, np.maximum(variances, 0.0), evidence, blocks, alphas, scales)
+
+
+def telling(blocks: Sequence[Values], scales: Scales, measure: Measure) -> list[Values]:
+    """Return the blocks that tell something about the index: not the even one, if the measure is symmetric about ½."""
+    return [
+        block
+        for block in blocks
+        if block.parity is not Parity.EVEN or index_of_kernel(block.signs[:2], scales, Parity.EVEN, measure).any()
+    ]
 
 
 class Stage(NamedTuple):

@@ -68,7 +68,7 @@ class GPSettings:
     growth: float = 0.25
     pool: int = 1024
     most_single: int = 1600
-    judged_evals_per_player: float = 2.0
+    judged_evals_per_player: float = 1.0
     few_values: float = 0.7
     paired_evals_per_player: float = 10.0
     most_pairs: int = 3000
@@ -84,7 +84,7 @@ class GPSettings:
     noise_median: float = 1e-4
     refit_narrowing: float = 0.4
     foreseen_share: float = 0.12
-    foreseen_share_of_few: float = 0.6
+    foreseen_share_of_few: float = 1.2
 
 
 DEFAULT_SETTINGS = GPSettings()
