@@ -389,7 +389,7 @@ def test_pairs_beyond_those_conditioned_on_correct_the_process():
         ("parity_spread", 3.0),
         ("other_spread", 1.0),
         ("size_median", 1.0),
-        ("noise_median", 0.1),
+        ("least_median", 0.1),
     ],
 )
 def test_settings_of_the_search_and_of_the_choice_matter_but_not_much(name, value):

@@ -204,8 +204,14 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "correction beyond most_pairs",
             GP,
-            replaced={"estimators.gp.estimator:_regression_beyond": lambda odd, settings: None},
-            code=("estimators.gp.estimator:_corrected", "estimators.gp.estimator:_regression_beyond"),
+            replaced={"estimators.gp.estimator:CORRECTION_PAIRS_PER_PLAYER": 10**9},
+            code=("estimators.gp.estimator:_corrected",),
+        ),
+        Mechanism(
+            "average with the regression",
+            GP,
+            replaced={"estimators.gp.estimator:_averaged": lambda phi, variances, linear: (phi, variances)},
+            code=("estimators.gp.estimator:_averaged",),
         ),
         Mechanism(
             "error bars: foreseen errors",

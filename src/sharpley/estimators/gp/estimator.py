@@ -9,7 +9,7 @@ are chosen by hyperparameters that pilot games share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import numpy as np
@@ -191,38 +191,48 @@ def estimated(
     blocks, magnitudes, pilot = learnt
     seen = [block.at(slice(settings.most_pairs + 1)) for block in blocks]
     first, n_games = blocks[0], blocks[0].values.shape[1]
-    d = first.signs.shape[1]
-    phi, variances = np.empty((d, n_games)), np.empty((d, n_games))
-    regression = _regression_beyond(first, settings)
-    is_free = len(blocks) == 2 and len(first.signs) > FREE_PAIRS_PER_PLAYER * d
+    n, d = first.signs.shape
+    are_pairs = first.parity is Parity.ODD
+    is_beyond = are_pairs and n > settings.most_pairs + CORRECTION_PAIRS_PER_PLAYER * d
+    phi, variances, degrees = np.empty((d, n_games)), np.empty((d, n_games)), np.full(n_games, float(n))
     for games, scales in sets_of_scales(seen, pilot, settings, measure):
-        used = scales._replace(linear=FREE_VARIANCE) if is_free else scales
+        used = scales._replace(linear=FREE_VARIANCE) if are_pairs and n > FREE_PAIRS_PER_PLAYER * d else scales
         found = condition([block.games(games) for block in telling(seen, used, measure)], used, measure)
         phi[:, games], variances[:, games] = found.values, found.variances[:, None]
-        if regression is not None:
-            correction = regression(first.values[:, games] - found.predict(first.signs, Parity.ODD))
+        if is_beyond:
+            left = first.values[:, games] - found.predict(first.signs, Parity.ODD)
+            correction = _regression(first._replace(values=left), settings.most_pairs)
             phi[:, games], variances[:, games] = _corrected(found, correction)
     # The first two values are those of ∅ and N, or the first one is half of their difference.
-    whole = first.values[1] - first.values[0] if len(blocks) == 1 else 2.0 * first.values[0]
+    whole = 2.0 * first.values[0] if are_pairs else first.values[1] - first.values[0]
     phi += (whole - phi.sum(axis=0)) / d
+    if not is_beyond:
+        variances, degrees = judged(first.values, variances, foreseen_errors(first, stages), settings)
+        if are_pairs:
+            phi, variances = _averaged(phi, variances, _regression(first))
     linear, is_additive = _linear_fit(first)
     phi[:, is_additive] = linear[:, is_additive]
-    if regression is None:
-        errors = foreseen_errors(first, stages)
-        variances, degrees = judged(first.values, variances, errors, settings)
-    else:
-        degrees = np.full(n_games, float(len(first.signs)))
     return phi * magnitudes, variances * magnitudes**2, degrees
 
 
-def _regression_beyond(odd: Values, settings: GPSettings) -> Callable[[Floats], LeastSquares] | None:
-    """Return a regression of what the process leaves at pairs that it was not conditioned on; None if these are few."""
-    d = odd.signs.shape[1]
-    if odd.parity is not Parity.ODD or len(odd.signs) < settings.most_pairs + CORRECTION_PAIRS_PER_PLAYER * d:
-        return None
+def _regression(odd: Values, n_settled: int = 0) -> LeastSquares:
+    """Fit the regression to odd values at pairs, of which the first one is that of N and ∅."""
     side = np.where(odd.signs[1:].sum(axis=1) > 0, -1.0, 1.0)[:, None]  # the smaller coalition of each pair
-    regression = PairRegression(side * odd.signs[1:], settings.most_pairs)
-    return lambda left: regression.fit(side * left[1:], left[0])
+    return PairRegression(side * odd.signs[1:], n_settled).fit(side * odd.values[1:], odd.values[0])
+
+
+def _averaged(phi: Floats, variances: Floats, linear: LeastSquares) -> tuple[Floats, Floats]:
+    """Return values and variances (d, g) of the process, averaged with those of the regression.
+
+    The regression makes no use of interactions, but does not mistake anything for one either. The weights are the same
+    for all players of a game, so that the values add up to v(N) − v(∅). They depend on the squares of the variances:
+    both estimates are made from the same pairs, so the worse of the two adds little. For the same reason, the variance
+    of the average is taken to be that of one of them.
+    """
+    of_process, of_regression = (each.mean(axis=0) ** 2 for each in (variances, linear.variances))
+    total = of_process + of_regression
+    weight = np.where(total > 0, of_regression / np.where(total > 0, total, 1.0), 1.0)
+    return weight * phi + (1.0 - weight) * linear.values, weight * variances + (1.0 - weight) * linear.variances
 
 
 def _corrected(found: Posterior, correction: LeastSquares) -> tuple[Floats, Floats]:

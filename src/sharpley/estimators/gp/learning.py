@@ -94,8 +94,8 @@ class _Problem:
         self._d = blocks[0].signs.shape[1]
         self._blocks = [block._replace(values=np.round(block.values, DIGITS)) for block in blocks]
         self._fixed = [fixed_parts(block.signs, block.signs, block.parity) for block in blocks]
-        small = settings.size_median
-        typical = Scales(np.full(self._d, settings.typical_scale), 1.0, 1.0, 1.0, small, small, settings.noise_median)
+        medians = (1.0, 1.0, 1.0, settings.size_median, settings.least_median, settings.least_median)
+        typical = Scales(np.full(self._d, settings.typical_scale), *medians)
         self.centre = _packed(typical if others is None else others)
         narrowing = 1.0 if others is None else settings.refit_narrowing
         self._spread = narrowing * np.append(

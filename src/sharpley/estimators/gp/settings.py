@@ -43,8 +43,9 @@ class GPSettings:
         Prior standard deviation of the log ratio of the variances of odd and even interactions.
     other_spread : float
         Prior standard deviation of the mean of log h_j, and of the logarithms of all variances.
-    size_median, noise_median : float
-        Prior medians of the variances of effects of size, and of noise; those of all other variances are 1.
+    size_median, least_median : float
+        Prior medians of the variance of effects of size, and of those of linear effects that vary with size and of
+        noise; the medians of all other variances are 1.
     refit_narrowing : float
         Factor by which all prior standard deviations are multiplied when a game is refitted.
     foreseen_share, foreseen_share_of_few : float
@@ -81,7 +82,7 @@ class GPSettings:
     parity_spread: float = 0.5
     other_spread: float = 3.0
     size_median: float = 0.01
-    noise_median: float = 1e-4
+    least_median: float = 1e-4
     refit_narrowing: float = 0.4
     foreseen_share: float = 0.12
     foreseen_share_of_few: float = 1.2
