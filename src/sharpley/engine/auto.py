@@ -13,9 +13,8 @@ them):
    had lower errors (``sharpley_experiments.studies.draws_rule``); with more, "gp" learns the mean over all draws to
    many digits.
 3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that
-   was measured, and on most games, from 2d to 50d evaluations; it needs at least d + 2, and up to 10d evaluates
-   coalitions without their complements (``sharpley_experiments.studies.tiny``). It is chosen unless its linear algebra
-   is out of proportion.
+   was measured, and on most games, from 2d to 50d evaluations; it needs at least d + 2. It is chosen unless its linear
+   algebra is out of proportion.
 4. Otherwise "regression" is chosen, which is the next best, "antithetic" if the budget is too small for that or its
    algebra too is out of proportion, or "monte-carlo" if it is too small even for two antithetic pairs.
 

@@ -84,7 +84,7 @@ class GPSettings:
     size_median: float = 0.01
     least_median: float = 1e-4
     refit_narrowing: float = 0.4
-    foreseen_share: float = 0.12
+    foreseen_share: float = 0.18
     foreseen_share_of_few: float = 1.2
 
 
