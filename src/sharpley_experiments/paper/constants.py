@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sharpley_experiments.paper.exhibits import Preset
 
 CURVE_SIZES = (10, 20, 30, 40, 50, 100, 150, 200, 300, 500, 1000, 2000, 5000)
@@ -105,3 +107,4 @@ PRESETS: dict[str, Preset] = {
         ),
     )
 }
+PRESETS["images"] = replace(PRESETS["laptop"], name="images")

@@ -117,7 +117,7 @@ def test_methods_start_at_their_minimum_budget(games, series):
 
 @pytest.mark.parametrize("series", WITHOUT_ORDERINGS)
 def test_the_authors_count_pays_for_half_as_much(series):
-    """With d players, n orderings are n·d marginal evaluations by the text and n(d + 1)/2 by the authors' code."""
+    """With d players, n orderings are n·d marginal evaluations by the text and n(d + 1)/2 by the early code."""
     assert marginals(series, 100, 9) == 900
     assert marginals(by_code(series), 100, 9) == 500
     assert evaluations(by_code(series), 100, 9) == pytest.approx(500 / 900 * evaluations(series, 100, 9), rel=0.02)

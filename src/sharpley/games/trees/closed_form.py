@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.games.trees.forest import Forest
-from sharpley.indices import SHAPLEY, Index
+from sharpley.indices import SHAPLEY, Index, SizeWeights
 
 GROWTH = 1.0  # leaves share a table that has at most as many entries as their own would have
 MOST_ENTRIES = 2**23  # of the tables that are in memory together, 64 MB
@@ -323,15 +323,10 @@ def _nodes_by_players(index: Index, most: int) -> tuple[Floats, Floats, NDArray[
 
 
 def has_nodes(index: Index) -> bool:
-    """Return whether an index is a measure over q, with one component for each player."""
-    is_measure = getattr(index, "measure", None) is not None or index.name == SHAPLEY.name
-    return is_measure and getattr(index, "order", 1) == 1
+    """Return whether an index has one component for each player, and a measure over q for any number of players."""
+    return index.order == 1 and not isinstance(index.measure, SizeWeights)
 
 
 def nodes_of(index: Index, degree: int) -> tuple[Floats, Floats]:
     """Return nodes and weights of an index's measure that are exact for polynomials of a degree."""
-    measure = getattr(index, "measure", None)
-    if measure is not None:
-        return measure.nodes(degree)
-    x, w = np.polynomial.legendre.leggauss(degree // 2 + 1)  # Shapley values: the density 1
-    return (x + 1.0) / 2.0, w / 2.0
+    return index.measure.nodes(degree)
