@@ -368,7 +368,13 @@ class Explainer:
         found = run(linked, make_settings(options, index))
         labels = row_labels_of(games.rows)
         seconds = perf_counter() - start
-        return replace(found, output_names=games.output_names, row_labels=labels, compute_time=seconds)
+        return replace(
+            found,
+            output_names=games.output_names,
+            row_labels=labels,
+            compute_time=seconds,
+            background_predictions=games.background_predictions,
+        )
 
     if not TYPE_CHECKING:  # for which all names would then exist
 

@@ -64,6 +64,8 @@ def run(games: Any, settings: Settings) -> Any:
             if d < 2:  # there are no other coalitions
                 exact = exact_moments(settings.index.of_all_values(ends[rows, : 2**d], d))
                 results.write(rows, settings.index.positions(players, games.d), exact)
+                both = np.full(len(rows), 2)
+                results.write_costs(rows, both, plan.n_predictions(both))
                 continue
             facts = games.draw_facts() if plan.own_draws else None
             block = Block(games, rows, ends[rows], varying[rows], facts, settings.seed)

@@ -156,8 +156,9 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
         settings.method, problem, unbiased=settings.unbiased, index=settings.index, draws=settings.draws
     )
     check_estimates(method, settings.index)
-    if d < 2:  # there is nothing to estimate
-        return Plan(method, False, 2, 2, draws=games.draws_per_value)
+    if d < 2:  # there is nothing to estimate, and v(∅) is known of the background, unless draws are shared
+        ends = games.endpoint_draws if settings.draws == "shared" else _endpoint_cost(games)
+        return Plan(method, False, 2, 2, draws=games.draws_per_value, endpoint_draws=ends)
     if own_draws:
         return _own_plan(settings, games, d, method, budget.predictions)
     least = method.least_budget(d, settings.index)

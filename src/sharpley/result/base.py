@@ -33,6 +33,7 @@ class Estimate:
     row_labels: list[Any] | None = None
     compute_time: float | None = None
     index: str = "shapley"
+    background_predictions: int | None = None
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return confidence intervals of all values.

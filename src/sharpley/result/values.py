@@ -52,6 +52,9 @@ class ShapleyEstimate(Estimate):
         Seconds that an explainer took for all rows.
     index : str
         Name of the index: "shapley", or that of other values, such as "banzhaf".
+    background_predictions : int or None
+        Number of predictions for background rows that an explainer made for all rows together: one for each background
+        row in its first call, and in every call four, which show whether the model is random or was fitted again.
 
     Examples
     --------

@@ -71,7 +71,8 @@ def check_players(n_columns: int, columns: list[str] | None, groups: Any, names:
 
     The columns of a background without names may have names in X, by which groups may refer to them.
     """
-    members = [each for group in groups.values() for each in group] if isinstance(groups, Mapping) else []
+    every = list(groups.values()) if isinstance(groups, Mapping) else []
+    members = [each for group in every if isinstance(group, Iterable) for each in group]
     if columns is None and any(isinstance(member, str) for member in members):
         return
     players = make_players(n_columns, columns, groups)
