@@ -16,6 +16,8 @@
     Variants of the search for designs, and a lower bound on the discrepancy for few players.
 ``gp_time``
     Processor time of ``gp``, and what sharing its hyperparameters between rows costs in accuracy.
+``indices``
+    How indices other than Shapley values are best sampled: q from the measure, or weighted orderings.
 ``overhead``
     Time and memory around the model calls, compared with shap.
 ``rough``

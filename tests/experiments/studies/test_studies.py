@@ -16,6 +16,7 @@ from sharpley_experiments.studies import (
     draws_rule,
     gp_rows,
     gp_time,
+    indices,
     large,
     noise,
     overhead,
@@ -49,6 +50,11 @@ def test_noise_compares_methods_at_all_levels(tmp_path):
     lines = (tmp_path / "noise.md").read_text().splitlines()
     assert lines[2] == "| noise | evaluations | noisy | gp | regression | antithetic |"
     assert len(lines) == 4 + len(noise.LEVELS) * len(noise.MULTIPLES)
+
+
+def test_indices_compares_ways_of_sampling(tmp_path):
+    indices.main(["--quick", "--out", str(tmp_path / "indices.md")])
+    assert "| forest | banzhaf | 20 d | " in (tmp_path / "indices.md").read_text()
 
 
 def test_active_compares_choices_on_a_model(tmp_path):
