@@ -64,6 +64,8 @@ class Problem(NamedTuple):
     """Number of model predictions for each value of a coalition, which is the number of background rows."""
     may_stop: bool = False
     """Whether a tolerance was given."""
+    outputs: int = 1
+    """Number of outputs, each of which is a game of its own."""
     patterns: int = 1
     """Number of different sets of players that can matter; rows with the same set are explained together."""
     is_one_of_many: bool = False
@@ -89,7 +91,7 @@ def choose(problem: Problem) -> str:
         return "exact"
     if d < 2:
         return "antithetic"  # nothing to estimate: any method will do
-    operations = problem.patterns * work(d, budget, -(-problem.rows // problem.patterns))
+    operations = problem.patterns * work(d, budget, problem.outputs * -(-problem.rows // problem.patterns))
     negligible = 0.0 if problem.is_one_of_many else NEGLIGIBLE_OPERATIONS
     affordable = negligible + OPERATIONS_PER_PREDICTION * problem.predictions
     if budget >= METHODS["gp"].least_budget(d) and operations <= affordable:

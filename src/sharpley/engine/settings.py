@@ -137,7 +137,7 @@ def _budget(settings: Settings, games: Games, d: int) -> _Budget:
     return _Budget(max(2, (predictions - games.endpoint_draws) // n + 2), predictions)
 
 
-def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int) -> Plan:
+def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int, outputs: int = 1) -> Plan:
     """Determine method and budget for games of d players; raise an error if the budget is too small."""
     if d > MAX_PLAYERS:
         raise ValueError(
@@ -145,7 +145,9 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
             "would not fit into memory. Let several play as one, by groups= or by a game of fewer players"
         )
     budget = _budget(settings, games, d)
-    problem = Problem(d, budget.evals, rows, games.n_draws, may_stop=settings.may_stop, patterns=patterns)
+    problem = Problem(
+        d, budget.evals, rows, games.n_draws, may_stop=settings.may_stop, patterns=patterns, outputs=outputs
+    )
     if games.draws_are_endless:
         _check_endless(settings)
     if settings.independent_rows:  # the same choice for a row, however many others there are

@@ -183,7 +183,7 @@ class Estimate:
             has_rows=self.has_rows,
             has_outputs=has_outputs,
             noun=self.noun,
-            heading=heading(self.noun, self.n_players, self.method, self.n_evals, self.converged),
+            heading=heading(self.noun, self.n_players, self.method, self.n_evals, self.converged, self.n_predictions),
         )
 
     def __repr__(self) -> str:

@@ -16,14 +16,23 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.games.base import ClosedForm
-from sharpley.games.marginal.linear import LinearModel, read_linear
 from sharpley.games.marginal.calls import margin_options
 from sharpley.games.marginal.known import KnownBackground
+from sharpley.games.marginal.linear import LinearModel, read_linear
 from sharpley.games.marginal.mixing import Mixer
 from sharpley.games.marginal.model import ModelFunction, say_once
 from sharpley.games.marginal.players import Players
 from sharpley.games.marginal.tables import UNKNOWN, NotExactError, look_into, owners_of
-from sharpley.games.trees.closed_form import MAX_PATH_PLAYERS, TABLE_PLAYERS, Coded, Kept, has_nodes, players_on_paths, sums_of_leaves, tree_values
+from sharpley.games.trees.closed_form import (
+    MAX_PATH_PLAYERS,
+    TABLE_PLAYERS,
+    Coded,
+    Kept,
+    has_nodes,
+    players_on_paths,
+    sums_of_leaves,
+    tree_values,
+)
 from sharpley.games.trees.forest import Forest
 from sharpley.games.trees.readers import UnreadableTreesError, reader_of
 from sharpley.indices import SHAPLEY, Index
