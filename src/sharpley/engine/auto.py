@@ -162,8 +162,8 @@ def _check_own(method: MethodRecord, problem: Problem, index: Index) -> None:
 def _sampling_of_q(problem: Problem, index: Index) -> MethodRecord:
     """Return the method for an index that only sampling of q estimates: with complements if these serve it.
 
-    Complements had 0.07 to 0.75 times the error on models and sums of interactions, and 1.5 times on Banzhaf values of
-    a vote.
+    Complements had lower errors than without on models and on sums of interactions, but not on Banzhaf values of a
+    vote (``sharpley_experiments.studies.indices``).
     """
     halved = METHODS["owen-halved"]
     is_able = halved.estimates(index) and problem.budget >= halved.least_budget(problem.d, index)

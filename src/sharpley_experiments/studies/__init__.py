@@ -16,6 +16,8 @@
     Errors and time of ``gp`` for rows that are explained in calls of different sizes.
 ``gp_versions``
     Method "gp" of two versions of this project, on the same games with the same seeds.
+``indices``
+    How indices other than Shapley values are best sampled: q from the measure, or weighted orderings.
 ``overhead``
     Time and memory around the model calls, compared with shap.
 ``rough``

@@ -15,6 +15,7 @@ from sharpley_experiments.studies import (
     draws_rule,
     gp_rows,
     gp_versions,
+    indices,
     large,
     noise,
     overhead,
@@ -48,6 +49,11 @@ def test_noise_compares_methods_at_all_levels(tmp_path):
     lines = (tmp_path / "noise.md").read_text().splitlines()
     assert lines[2] == "| noise | evaluations | noisy | gp | regression | antithetic |"
     assert len(lines) == 4 + len(noise.LEVELS) * len(noise.MULTIPLES)
+
+
+def test_indices_compares_ways_of_sampling(tmp_path):
+    indices.main(["--quick", "--out", str(tmp_path / "indices.md")])
+    assert "| forest | banzhaf | 20 d | " in (tmp_path / "indices.md").read_text()
 
 
 def test_gp_rows_compares_calls_of_different_sizes(tmp_path):
