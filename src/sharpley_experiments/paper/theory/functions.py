@@ -125,21 +125,24 @@ def exact() -> dict[str, tuple[float, float]]:
 
 
 def measure(*, method: str, trial: int, revision: int) -> Rows:
-    """Errors of one sample for all functions, and its discrepancy; ``revision`` makes other cells of other code."""
+    """Discrepancy of one sample and its errors for all functions, in standard deviations of these.
+
+    ``revision`` makes other cells of other code.
+    """
     make = SAMPLERS[method]
     fresh = {"fresh": True} if issubclass(make, GreedySampler) else {}
     sampler = make(D, rng=np.random.SeedSequence([trial, *method.encode()]), **fresh)
     orderings = sampler.random(N)
     weights = sampler.weights(orderings)
-    size = discrepancy(orderings, weights, kernel=KERNEL)
-    return [
-        {"function": name, "error": float(weights @ function(orderings)) - exact()[name][0], "discrepancy": size}
-        for name, function in FUNCTIONS.items()
-    ]
+    row = {"discrepancy": discrepancy(orderings, weights, kernel=KERNEL)}
+    for name, function in FUNCTIONS.items():
+        mean, variance = exact()[name]
+        row[name] = (float(weights @ function(orderings)) - mean) / variance**0.5
+    return [{name: float(f"{value:.5g}") for name, value in row.items()}]
 
 
 def compute(context: Context) -> DataFrame:
-    """One row for each method, trial and function: its error in standard deviations of the function."""
+    """One row for each method and trial, with a column for each function."""
     from pandas import DataFrame
 
     cells: list[Cell] = [
@@ -148,18 +151,15 @@ def compute(context: Context) -> DataFrame:
         for trial in range(TRIALS_OF_THE_TABLE * context.preset.table_trials)
     ]
     folder = context.folder / "functions"
-    table = DataFrame(run_cells(measure, cells, folder, jobs=context.jobs, description="functions"))
-    deviations = table["function"].map({name: variance**0.5 for name, (_, variance) in exact().items()})
-    table["error"] = [float(f"{error:.6g}") for error in table["error"] / deviations]
-    table["discrepancy"] = [float(f"{size:.6g}") for size in table["discrepancy"]]
-    return table[["method", "trial", "function", "error", "discrepancy"]]
+    rows = run_cells(measure, cells, folder, jobs=context.jobs, description="functions")
+    return DataFrame(rows)[["method", "trial", "discrepancy", *FUNCTIONS]]
 
 
 def ratios(table: DataFrame) -> dict[tuple[str, str], Interval]:
     """Mean squared error of each function and method, divided by that of Monte Carlo."""
-    squares = {key: part["error"].to_numpy() ** 2 for key, part in table.groupby(["function", "method"], sort=False)}
+    squares = {method: part[list(FUNCTIONS)] ** 2 for method, part in table.groupby("method")}
     return {
-        (name, method): ratio_interval(squares[name, method], squares[name, METHODS[0]])
+        (name, method): ratio_interval(squares[method][name].to_numpy(), squares[METHODS[0]][name].to_numpy())
         for name in FUNCTIONS
         for method in METHODS[1:]
     }
