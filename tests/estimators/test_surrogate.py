@@ -48,7 +48,7 @@ def test_codes_keep_order_and_equality():
     columns = np.array([[3.0, 7.0], [np.nan, 2.0], [-np.inf, 7.0], [3.0, 5.0], [1e300, 2.0]])
     rows = np.array([[3.0, 7.0], [2.0, 9.0], [np.nan, np.nan], [np.inf, 2.0]])
     empty = np.array([[1.0], [2.0], [3.0], [0.0], [2.0]])  # means of the categories: 7 has 2, 2 has 2, 5 has 0
-    facts = DrawFacts(empty, columns, rows, np.array([False, True]), np.arange(2), {})
+    facts = DrawFacts(empty, columns, rows, np.array([False, True]), np.arange(2))
     codes = make_codes(facts)
     assert codes.columns[0].tolist() == [1.0, -1.0, 0.0, 1.0, 2.0]
     assert codes.columns[1][3] == 0.0

@@ -1,18 +1,27 @@
 """The survey regression: from the draws that were visited to all draws.
 
 Let y_b be the mean contribution of a player in the visited draw b, and x_b features whose mean over all draws is known
-(``controls``). The estimate of the mean of y over all draws is the difference estimator
+(``controls``). The estimate of the mean of y over all draws is the generalised regression estimator
 
     mean over all b of x_b·β + Σ_b ω_b (y_b − x_b·β),
 
-where β is fitted by least squares to the visited draws, and ω_b = w_b N / n for n visited of N draws with weights w_b.
-For every fixed β it is unbiased. The closer x_b·β comes to y_b, the smaller is its variance, which is that of the
-residuals.
+where ω_b = w_b / π_b, for a draw with weight w_b that is visited with probability π_b (``visits``). For every fixed β it
+is unbiased. Its variance is about Σ_b ω_b² (1 − π_b) (y_b − x_b·β)², and β minimises just that: least squares with the
+roots of ω_b² (1 − π_b) as scales. Draws that are visited in any case hardly count, since nothing is to be inferred from
+them.
 
-There are two stages. The first has features of the player itself: whether it differs from the row in draw b, the scores
-of v_b(∅), the bins of its own column, and their products. How many of them are used is decided for every row and player
-by the leave-one-out error. The second is a ridge regression of what remains on the bins of all columns, whose penalty
-is chosen in the same way. Both need only one factorisation for all rows that have the same visited draws.
+There are several sets of features, and the leave-one-out error decides for every row and player which of them is used,
+and how many features of it. Errors are those of the regression without the draw itself, so that a draw with much
+leverage does not hide its error.
+
+- The distance x_i − b_i between the row and the draw in the player's own column, alone: a linear model.
+- Whether the player differs from the row in draw b, the scores of v_b(∅), the bins of its own column, and their
+  products; with the own column as it is, or without it, since it may have heavy tails.
+- All columns of numbers as they are, and their products with the own column: products of two columns, of which an
+  antithetic pair of orderings finds the value in a draw without error.
+
+A second stage is a ridge regression of the remaining errors on the bins of all columns, whose penalty is chosen in the
+same way. All but the first need only one factorisation for all rows that have the same visited draws.
 
 Products are computed for every row separately, so that the result of a row does not depend on the others to the last
 bit.
@@ -27,16 +36,19 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.estimators.draws.controls import Controls
+from sharpley.games.base import DrawFacts
 
 DRAWS_PER_CONTROL = 6  # minimum number of visited draws for each feature
+DRAWS_PER_PRODUCT = 3  # the same for columns of numbers and their products, which fit very well or not at all
 DRAWS_PER_COMMON_CONTROL = 3  # the same for the features of all columns, whose coefficients are penalised
 LEAST_DIFFERING = 8  # visited draws in which a player differs, for features of such draws alone
 LEAST_IN_BIN = 3  # visited draws in a bin that gets a coefficient
-RIDGE = 1e-7  # relative to the number of draws; only keeps the factorisation regular
 PENALTIES = (10.0, 100.0, 1000.0, 10_000.0, np.inf)
 LEAST_REMAINDER = 0.02  # 1 − leverage counts as at least this
+LEAST_UNVISITED = 0.05  # 1 − π counts as at least this in the regression
 RANK_TOLERANCE = 1e-8  # relative to the largest eigenvalue
-FEATURE_COUNTS = (1, 2, 4, 9, 17, 33)  # numbers of features of the first stage that are tried
+DEPENDENT = 1e-7  # a feature whose part that others do not explain is below this share of it is left out
+FEATURE_COUNTS = (1, 2, 3, 4, 9, 17, 33)  # numbers of features of a set that are tried
 
 
 class Fit(NamedTuple):
@@ -45,7 +57,25 @@ class Fit(NamedTuple):
     means: Floats
     """Estimated means, (r, g)."""
     errors: Floats
-    """Leave-one-out errors of the visited draws, (r, n, g)."""
+    """Leave-one-out errors of the visited draws, times their scales, (r, n, g)."""
+
+
+class Sample(NamedTuple):
+    """The visited draws, each once."""
+
+    draws: NDArray[np.int64]
+    """(n,)."""
+    shares: Floats
+    """Weights ω_b, (n,)."""
+    scales: Floats
+    """Scales of the draws in the regression, with mean square 1, (n,)."""
+
+
+def sample_of(draws: NDArray[np.int64], weights: Floats, probabilities: Floats) -> Sample:
+    """Return the sample of visited draws with given weights and probabilities, (n,) each."""
+    shares = weights / probabilities
+    scales = shares * np.sqrt(np.maximum(1.0 - probabilities, LEAST_UNVISITED))
+    return Sample(draws, shares, scales / np.sqrt((scales**2).mean()))
 
 
 class _Best:
@@ -53,7 +83,7 @@ class _Best:
 
     def __init__(self, start: Fit) -> None:
         self._found = Fit(start.means.copy(), start.errors.copy())
-        self._score = np.full(start.means.shape, np.inf)
+        self._score = (start.errors**2).mean(axis=1)
 
     def offer(self, fit: Fit) -> None:
         score = (fit.errors**2).mean(axis=1)
@@ -74,47 +104,111 @@ class Survey:
     ----------
     controls : Controls or None
         Features of all draws; None if nothing is known of them.
-    draws : (n,) int
-        The visited draws, each once.
-    shares : (n,) float
-        Weights ω_b of the visited draws.
+    facts : DrawFacts or None
+        What is known of all draws.
+    sample : Sample
+        The visited draws.
     """
 
-    def __init__(self, controls: Controls | None, draws: NDArray[np.int64], shares: Floats) -> None:
-        self._controls, self._draws, self._shares = controls, draws, shares
-        self._own: dict[tuple[int, int], NestedRegression] = {}
-        self._common = None if controls is None else common_features(controls, draws)
-        self._ridge = None if self._common is None else RidgeRegression(self._common, shares)
+    def __init__(self, controls: Controls | None, facts: DrawFacts | None, sample: Sample) -> None:
+        self._controls, self._sample = controls, sample
+        self._of_bins: dict[tuple[int, int], list[NestedRegression]] = {}
+        self._of_products: dict[int, NestedRegression | None] = {}
+        self._ridge: RidgeRegression | None = None
+        if controls is not None and facts is not None:
+            self._row_columns = facts.row_columns
+            self._numbers = controls.numbers.at(facts.columns[sample.draws])
+            common = common_features(controls, sample.draws)
+            self._ridge = None if common is None else RidgeRegression(common, sample)
 
-    def first_stage(self, player: int, shared_bin: int, values: Floats) -> Fit:
+    def first_stage(self, player: int, shared_bin: int, rows: NDArray[np.int64], values: Floats) -> Fit:
         """Estimate the means of values (r, n, k) of one player, in rows that have the given shared value, or none."""
         if self._controls is None:
             return self._mean(values)
-        if (player, shared_bin) not in self._own:
-            features, means = own_features(self._controls, self._draws, player, shared_bin)
-            self._own[player, shared_bin] = NestedRegression(features, means, self._shares)
-        return self._own[player, shared_bin].fit(values)
+        nested = self._with_bins(player, shared_bin)
+        best = _Best(nested[0].fit(values))
+        for other in nested[1:]:
+            best.offer(other.fit(values))
+        products = self._with_products(player)
+        if products is not None:
+            best.offer(products.fit(values))
+        mine = np.flatnonzero(self._controls.numbers.players == player)
+        if len(mine) == 1:
+            of_rows = self._controls.numbers.at(self._row_columns[rows])[:, mine[0]]
+            best.offer(_of_distances(of_rows[:, None] - self._numbers[:, mine[0]], of_rows, values, self._sample))
+        return best.fit
 
     def second_stage(self, first: Fit) -> Fit:
         """Improve the estimates of all players, given their errors (r, n, d·k)."""
         return first if self._ridge is None else self._ridge.improve(first)
 
+    def _with_bins(self, player: int, shared_bin: int) -> list[NestedRegression]:
+        """Return the regressions on bins of a player, without its columns as they are and with them."""
+        assert self._controls is not None
+        if (player, shared_bin) not in self._of_bins:
+            most = len(self._sample.draws) // DRAWS_PER_CONTROL
+            mine = np.flatnonzero(self._controls.numbers.players == player)
+            sets = [own_features(self._controls, self._sample.draws, player, shared_bin)]
+            if len(mine):
+                at = self._controls, self._sample.draws, player, shared_bin
+                sets.append(own_features(*at, numbers=self._numbers[:, mine]))
+            self._of_bins[player, shared_bin] = [NestedRegression(*each, self._sample, most) for each in sets]
+        return self._of_bins[player, shared_bin]
+
+    def _with_products(self, player: int) -> NestedRegression | None:
+        """Return the regression on all columns of numbers and their products with the player's; None if too many."""
+        assert self._controls is not None
+        if player not in self._of_products:
+            numbers, scores = self._controls.numbers, self._controls.scores[self._sample.draws]
+            most = len(self._sample.draws) // DRAWS_PER_PRODUCT
+            mine, others = np.flatnonzero(numbers.players == player), np.flatnonzero(numbers.players != player)
+            count = 1 + scores.shape[1] + len(mine) + (1 + len(mine)) * len(others)
+            if numbers.products is None or len(mine) != 1 or count > most:
+                self._of_products[player] = None
+            else:
+                own, z = self._numbers[:, mine], self._numbers[:, others]
+                features = np.concatenate([np.ones((len(z), 1)), scores, own, z, own * z], axis=1)
+                means = np.zeros(features.shape[1])
+                means[0], means[-len(others) :] = 1.0, numbers.products[mine[0], others]
+                self._of_products[player] = NestedRegression(features, means, self._sample, most, only_all=True)
+        return self._of_products[player]
+
     def _mean(self, values: Floats) -> Fit:
-        n = values.shape[1]
-        left_out = (values - values.mean(axis=1, keepdims=True)) * (n / max(1, n - 1))
-        return Fit(np.matmul(self._shares, values), left_out)
+        n, shares, scales = values.shape[1], self._sample.shares, self._sample.scales
+        of_sample = np.matmul(shares / shares.sum(), values)
+        left_out = scales[:, None] * (values - of_sample[:, None]) * (n / max(1, n - 1))
+        return Fit(np.matmul(shares, values), left_out)
 
 
-def own_features(controls: Controls, draws: NDArray[np.int64], player: int, shared_bin: int) -> tuple[Floats, Floats]:
-    """Return the features of one player at visited draws, (n, q), the most useful first, and their means, (q,)."""
+def _of_distances(distances: Floats, of_rows: Floats, values: Floats, sample: Sample) -> Fit:
+    """Fit values (r, n, k) by multiples of the distance (r, n) between row and draw, whose mean is that of the row."""
+    scaled = distances * sample.scales
+    squares = (scaled**2).sum(axis=1)
+    regular = np.where(squares > 0, squares, 1.0)
+    slopes = np.einsum("rn,rnk->rk", scaled * sample.scales, values) / regular[:, None]
+    residuals = values - distances[:, :, None] * slopes[:, None]
+    remainder = np.maximum(1.0 - scaled**2 / regular[:, None], LEAST_REMAINDER)
+    means = of_rows[:, None] * slopes + np.matmul(sample.shares, residuals)
+    return Fit(means, residuals * (sample.scales / remainder)[:, :, None])
+
+
+def own_features(
+    controls: Controls, draws: NDArray[np.int64], player: int, shared_bin: int, numbers: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return the features of one player at visited draws, (n, q), the most useful first, and their means, (q,).
+
+    ``numbers`` are the player's standardised numbers at these draws, (n, columns), if they are to be among them.
+    """
     scores, bins = controls.scores[draws], controls.players[player]
+    raw = np.empty((len(draws), 0)) if numbers is None else numbers
     codes = np.zeros(len(draws)) if bins is None else bins.codes[draws]
     if bins is None or (codes != shared_bin).sum() < LEAST_DIFFERING:
-        return np.column_stack([np.ones(len(draws)), scores]), np.array([1.0, *np.zeros(scores.shape[1])])
+        features = np.column_stack([np.ones(len(draws)), scores, raw])
+        return features, np.append(1.0, np.zeros(features.shape[1] - 1))
     others = np.arange(len(bins.sums)) != shared_bin
     differs = (codes != shared_bin).astype(np.float64)
-    columns = [differs, *(differs * score for score in scores.T)]
-    means = [*bins.sums[others].sum(axis=0)]
+    columns = [differs, *(differs * score for score in scores.T), *(differs * number for number in raw.T)]
+    means = [*bins.sums[others].sum(axis=0), *(_means_elsewhere(controls, player, shared_bin) if raw.shape[1] else [])]
     counts = np.bincount(codes, minlength=len(bins.sums))
     used = np.flatnonzero(others & (counts >= LEAST_IN_BIN))[1:]  # the first is what the others are compared with
     columns += [(codes == b).astype(np.float64) for b in used]
@@ -123,6 +217,17 @@ def own_features(controls: Controls, draws: NDArray[np.int64], player: int, shar
         columns += [(codes == b) * scores[:, 0] for b in used]
         means += [bins.sums[b, 1] for b in used]
     return np.stack(columns, axis=1), np.array(means)
+
+
+def _means_elsewhere(controls: Controls, player: int, shared_bin: int) -> Floats:
+    """Return the means over all draws of a player's standardised numbers, where those in the shared bin count as 0."""
+    numbers, bins = controls.numbers, controls.players[player]
+    mine = numbers.players == player
+    if bins is None or shared_bin < 0:
+        return np.zeros(int(mine.sum()))
+    place = np.searchsorted(controls.columns[player], numbers.columns[mine])
+    shared = np.nan_to_num((bins.shared[shared_bin, place] - numbers.centres[mine]) / numbers.scales[mine])
+    return np.asarray(-bins.sums[shared_bin, 0] * shared)
 
 
 def common_features(controls: Controls, draws: NDArray[np.int64]) -> Floats | None:
@@ -150,34 +255,55 @@ class NestedRegression:
         Features of the visited draws.
     means : (q,) float
         Their means over all draws.
-    shares : (n,) float
-        Weights ω_b of the visited draws.
+    sample : Sample
+        The visited draws.
+    most : int
+        Maximum number of features.
+    only_all : bool, default False
+        Whether to try all features only.
     """
 
-    def __init__(self, features: Floats, means: Floats, shares: Floats) -> None:
+    def __init__(
+        self, features: Floats, means: Floats, sample: Sample, most: int, *, only_all: bool = False
+    ) -> None:
         from scipy.linalg import solve_triangular
 
-        n = len(features)
-        most = max(1, min(features.shape[1], n // DRAWS_PER_CONTROL))
-        regular = np.concatenate([features[:, :most], np.sqrt(RIDGE * n) * np.eye(most)])
-        q, r = np.linalg.qr(regular)
-        self._q = np.ascontiguousarray(q[:n])
+        most = max(1, min(features.shape[1], most))
+        scaled = features[:, :most] * sample.scales[:, None]
+        kept = _independent(scaled)
+        self._q, r = np.linalg.qr(scaled[:, kept])
         self._remainder = np.maximum(1.0 - np.cumsum(self._q**2, axis=1), LEAST_REMAINDER)  # (n, most)
         # What a unit of each coefficient adds to the estimate: its share of all draws, minus that of the visited ones.
-        self._shift = solve_triangular(r, means[:most], trans="T") - self._q.T @ shares
-        self._shares = shares
-        self._counts = sorted({most, *(count for count in FEATURE_COUNTS if count < most)})
+        of_sample = self._q.T @ (sample.shares / sample.scales)
+        self._shift = solve_triangular(r, means[:most][kept], trans="T") - of_sample
+        self._sample = sample
+        counts = {int((kept < count).sum()) for count in FEATURE_COUNTS if count < most and not only_all}
+        self._counts = sorted({len(kept), *counts})
 
     def fit(self, values: Floats) -> Fit:
         """Estimate means of values (r, n, k)."""
-        plain = np.matmul(self._shares, values)
+        plain = np.matmul(self._sample.shares, values)
+        values = values * self._sample.scales[:, None]
         coefficients = np.matmul(self._q.T, values)  # (r, most, k)
-        best = _Best(Fit(plain, values))
+        best: _Best | None = None
         for count in self._counts:
             fitted = np.matmul(self._q[:, :count], coefficients[:, :count])
             errors = (values - fitted) / self._remainder[:, count - 1, None]
-            best.offer(Fit(plain + np.matmul(self._shift[:count], coefficients[:, :count]), errors))
+            fit = Fit(plain + np.matmul(self._shift[:count], coefficients[:, :count]), errors)
+            best = _Best(fit) if best is None else best
+            best.offer(fit)
+        assert best is not None
         return best.fit
+
+
+def _independent(features: Floats) -> NDArray[np.int64]:
+    """Return the numbers of the features (n, q) that those before them do not explain; always the first."""
+    r = np.linalg.qr(features, mode="r")
+    left = np.zeros(features.shape[1])
+    left[: len(r)] = np.abs(np.diag(r))
+    kept = left > DEPENDENT * np.sqrt((features**2).sum(axis=0))
+    kept[0] = True
+    return np.flatnonzero(kept)
 
 
 class RidgeRegression:
@@ -187,16 +313,17 @@ class RidgeRegression:
     ----------
     features : (n, q) float
         Features of the visited draws.
-    shares : (n,) float
-        Weights ω_b of the visited draws.
+    sample : Sample
+        The visited draws.
     """
 
-    def __init__(self, features: Floats, shares: Floats) -> None:
-        variances, directions = np.linalg.eigh(features.T @ features)
+    def __init__(self, features: Floats, sample: Sample) -> None:
+        scaled = features * sample.scales[:, None]
+        variances, directions = np.linalg.eigh(scaled.T @ scaled)
         kept = variances > RANK_TOLERANCE * max(float(variances[-1]), np.finfo(float).tiny)
         self._variances = variances[kept]
-        self._left = (features @ directions[:, kept]) / np.sqrt(self._variances)  # orthonormal, (n, q)
-        self._of_shares = self._left.T @ shares
+        self._left = (scaled @ directions[:, kept]) / np.sqrt(self._variances)  # orthonormal, (n, q)
+        self._of_shares = self._left.T @ (sample.shares / sample.scales)
 
     def improve(self, first: Fit) -> Fit:
         """Fit the errors (r, n, g) of a first regression, with the penalty whose leave-one-out error is smallest."""

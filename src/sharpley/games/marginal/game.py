@@ -176,9 +176,9 @@ class MarginalGame(Games):
         numbers, empty = self._mixer.numbers(), self._empty()
         if numbers is None:  # sparse matrices have too many columns
             none = np.empty((self.n_draws, 0)), np.empty((self.n_rows, 0))
-            return DrawFacts(empty, *none, np.zeros(0, bool), np.zeros(0, np.int64), self._known.derived)
+            return DrawFacts(empty, *none, np.zeros(0, bool), np.zeros(0, np.int64), self._known.kept)
         return DrawFacts(
-            empty, numbers.background, numbers.rows, numbers.is_category, self.players.of_column, self._known.derived
+            empty, numbers.background, numbers.rows, numbers.is_category, self.players.of_column, self._known.kept
         )
 
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.checks import stacklevel_outside
 from sharpley._support.typing import Floats
+from sharpley.games.base import Kept
 from sharpley.games.noisy import NOISE
 
 Predict: TypeAlias = Callable[[NDArray[np.int64]], Floats]
@@ -40,14 +41,14 @@ class KnownBackground:
 
     Attributes
     ----------
-    derived : dict
-        What estimators derived from the background, kept with it.
+    kept : Kept
+        What estimators derived from the background.
     """
 
     def __init__(self, *, watch: bool = True) -> None:
         self._watch = watch
         self._predictions: Floats | None = None
-        self.derived: dict[str, Any] = {}
+        self.kept = Kept()
 
     def predictions(self, n: int, predict: Predict, name: str) -> Floats:
         """Return the predictions for all n background rows, (n, k); ``name`` is that of the model in the warning."""
@@ -57,7 +58,6 @@ class KnownBackground:
         ):
             return self._predictions
         self._predictions = predict(np.arange(n))
-        self.derived.clear()
         _warn_if_random(self._predictions, some, predict(some), name)
         return self._predictions
 

@@ -1,0 +1,30 @@
+"""Degrees of freedom behind an estimated variance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sharpley._support.typing import Floats
+
+
+def effective_freedom(parts: Floats, axis: int) -> Floats:
+    """Return the degrees of freedom of a variance that is a sum of n independent parts.
+
+    By Satterthwaite, a variance estimate V has 2 V² / Var V degrees of freedom, and the variance of a sum of parts is
+    estimated from their spread. n squares of normal errors have about n. If few of the parts make up most of the sum,
+    as with heavy tails or rare events, there are about twice as many as these few, however many samples there were.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> effective_freedom(rng.normal(size=1000) ** 2, axis=0).round(-2)
+    np.float64(1000.0)
+    >>> effective_freedom(np.array([0.0] * 99 + [1.0]), axis=0).round(1)
+    np.float64(2.0)
+    """
+    n = parts.shape[axis]
+    total = parts.sum(axis=axis)
+    spread = (parts**2).sum(axis=axis) - total**2 / n
+    known = (spread > 0) & (total > 0)
+    freedom = 2.0 * total**2 / np.where(known, spread, 1.0)
+    return np.asarray(np.where(known, np.clip(freedom, 1.0, max(1.0, n - 1.0)), max(1.0, n - 1.0)))
