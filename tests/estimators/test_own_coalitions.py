@@ -42,11 +42,11 @@ def test_coalitions_are_asked_for_in_terms_of_all_players():
     places = np.array([[0, 1, NOT_PLAYING], [NOT_PLAYING, 1, 0]])
     pairings = Pairings(np.array([5, 6]), np.array([8, 9]), places)
     asked = AskedCoalitions(pairings, np.array([[True, False], [False, True]]))
-    rows, coalitions, draws = asked.ask(slice(0, len(asked)))
+    rows, coalitions, draws = asked.ask(np.arange(len(asked)))
     assert rows.tolist() == [5, 5, 6, 6]
     assert draws.tolist() == [8, 8, 9, 9]
     assert coalitions.astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]
-    np.testing.assert_array_equal(asked.ask(slice(1, 3))[1], coalitions[1:3])
+    np.testing.assert_array_equal(asked.ask(np.arange(1, 3))[1], coalitions[1:3])
 
 
 def test_all_coalitions_of_every_draw_give_exact_values():

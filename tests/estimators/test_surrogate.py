@@ -125,7 +125,7 @@ def test_draws_of_both_folds_are_visited_evenly_and_independently():
     counts = np.zeros(40)
     together = np.zeros(2)
     for seed in range(1000):
-        visits = FoldedVisits(np.arange(40), folds, np.random.default_rng(seed))
+        visits = FoldedVisits(np.arange(40), np.ones(40), folds, np.random.default_rng(seed), None)
         drawn = np.concatenate([visits.extend(5), visits.extend(3)])
         assert np.bincount(folds[drawn]).tolist() == [4, 4]
         counts += np.bincount(drawn, minlength=40)

@@ -91,8 +91,10 @@ def make_settings(
         max_evals = check_count("max_evals", max_evals, minimum=2)
     if max_predictions is not None:
         max_predictions = check_count("max_predictions", max_predictions, minimum=2)
-    if tol is not None and not (isinstance(tol, int | float | np.number) and np.isfinite(tol) and tol > 0):
-        raise ValueError(f"tol must be a positive number, such as 0.01, got {tol!r}")
+    if tol is not None and not (isinstance(tol, int | float | np.number) and 0 < tol < 1):
+        raise ValueError(
+            f"tol must lie between 0 and 1, got {tol!r}: it is a share of the range of a row's values, such as 0.01"
+        )
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
     seed = np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
@@ -169,7 +171,7 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
             "would not fit into memory. Let several play as one, by groups= or by a game of fewer players"
         )
     budget = _budget(settings, games, d)
-    problem = Problem(d, budget.evals, rows, games.n_draws, may_stop=settings.may_stop, patterns=patterns)
+    problem = Problem(d, budget.evals, rows, games.n_draws, settings.may_stop, settings.tol, patterns)
     if games.draws_are_endless:
         _check_endless(settings)
     if settings.independent_rows:  # the same choice for a row, however many others there are

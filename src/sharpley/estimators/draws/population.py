@@ -24,6 +24,7 @@ from sharpley.statistics.freedom import effective_freedom
 from sharpley.statistics.unseen import ROUNDING, typical_change, unseen_variance
 
 PRIOR_VISITS = 10.0  # second visits that the share of all players counts as, in the variance within draws
+PLAUSIBLE = 2.0  # standard errors by which a sum may be off
 TINY = np.finfo(np.float64).tiny
 MAX_ERRORS_AT_ONCE = 2**20  # of all rows that are fitted together; several arrays of this size are needed
 
@@ -251,8 +252,14 @@ def _unseen(visited: Visited, ends: Floats) -> Floats:
 
 
 def _adding_up(moments: Moments, totals: Floats) -> Moments:
-    """Distribute what is missing from the known totals (r, k) over the players, in proportion to their variances."""
+    """Distribute what is missing from the known totals (r, k) over the players, in proportion to their variances.
+
+    If more is missing than the variances allow, they are too small: something was not seen. They are then raised until
+    what is missing is ``PLAUSIBLE`` standard errors of the sum.
+    """
     missing = totals - moments.values.sum(axis=1)
     sums = moments.variances.sum(axis=1, keepdims=True)
-    parts = np.where(sums > 0, moments.variances / np.where(sums > 0, sums, 1.0), 0.0)
-    return moments._replace(values=moments.values + parts * missing[:, None])
+    known = np.where(sums > 0, sums, 1.0)
+    parts = np.where(sums > 0, moments.variances / known, 0.0)
+    factor = np.maximum(1.0, missing[:, None] ** 2 / (PLAUSIBLE**2 * known))
+    return moments._replace(values=moments.values + parts * missing[:, None], variances=moments.variances * factor)

@@ -12,7 +12,8 @@ them.
 
 There are several sets of features, and the leave-one-out error decides for every row and player which of them is used,
 and how many features of it. Errors are those of the regression without the draw itself, so that a draw with much
-leverage does not hide its error.
+leverage does not hide its error. They are multiplied by the part that the draw has in the estimate, relative to ω_b (a
+"g-weight"), so that a regression that extrapolates has large errors too.
 
 - The distance x_i − b_i between the row and the draw in the player's own column, alone: a linear model.
 - Whether the player differs from the row in draw b, the scores of v_b(∅), the bins of its own column, and their
@@ -47,7 +48,7 @@ PENALTIES = (10.0, 100.0, 1000.0, 10_000.0, np.inf)
 LEAST_REMAINDER = 0.02  # 1 − leverage counts as at least this
 LEAST_UNVISITED = 0.05  # 1 − π counts as at least this in the regression
 RANK_TOLERANCE = 1e-8  # relative to the largest eigenvalue
-DEPENDENT = 1e-7  # a feature whose part that others do not explain is below this share of it is left out
+DEPENDENT = 1e-5  # a feature whose part that others do not explain is below this share of it is left out
 FEATURE_COUNTS = (1, 2, 3, 4, 9, 17, 33)  # numbers of features of a set that are tried
 
 
@@ -57,7 +58,7 @@ class Fit(NamedTuple):
     means: Floats
     """Estimated means, (r, g)."""
     errors: Floats
-    """Leave-one-out errors of the visited draws, times their scales, (r, n, g)."""
+    """Leave-one-out errors of the visited draws, times their scales and their part in the estimate, (r, n, g)."""
 
 
 class Sample(NamedTuple):
@@ -189,7 +190,9 @@ def _of_distances(distances: Floats, of_rows: Floats, values: Floats, sample: Sa
     residuals = values - distances[:, :, None] * slopes[:, None]
     remainder = np.maximum(1.0 - scaled**2 / regular[:, None], LEAST_REMAINDER)
     means = of_rows[:, None] * slopes + np.matmul(sample.shares, residuals)
-    return Fit(means, residuals * (sample.scales / remainder)[:, :, None])
+    shift = (of_rows - distances @ sample.shares) / regular
+    parts = 1.0 + shift[:, None] * scaled * (sample.scales / sample.shares)
+    return Fit(means, residuals * (parts * sample.scales / remainder)[:, :, None])
 
 
 def own_features(
@@ -276,6 +279,8 @@ class NestedRegression:
         # What a unit of each coefficient adds to the estimate: its share of all draws, minus that of the visited ones.
         of_sample = self._q.T @ (sample.shares / sample.scales)
         self._shift = solve_triangular(r, means[:most][kept], trans="T") - of_sample
+        # The part of each draw in the estimate, relative to its share, with more and more features, (n, most).
+        self._parts = 1.0 + np.cumsum(self._q * self._shift, axis=1) * (sample.scales / sample.shares)[:, None]
         self._sample = sample
         counts = {int((kept < count).sum()) for count in FEATURE_COUNTS if count < most and not only_all}
         self._counts = sorted({len(kept), *counts})
@@ -288,7 +293,7 @@ class NestedRegression:
         best: _Best | None = None
         for count in self._counts:
             fitted = np.matmul(self._q[:, :count], coefficients[:, :count])
-            errors = (values - fitted) / self._remainder[:, count - 1, None]
+            errors = (values - fitted) * (self._parts / self._remainder)[:, count - 1, None]
             fit = Fit(plain + np.matmul(self._shift[:count], coefficients[:, :count]), errors)
             best = _Best(fit) if best is None else best
             best.offer(fit)

@@ -8,7 +8,8 @@ ratio, of which any number are spread evenly.
 The probability that a draw is visited at all follows from the gaps between the points: Σ over gaps of min(gap, p_b).
 With it, the mean over all draws is estimated without bias (Horvitz and Thompson). Draws for which it is 1 are the
 take-all stratum: they add nothing to the variance between draws. Sizes may be unequal: where few draws have most of
-the variance, these are the ones to visit (``sizes_of_draws``).
+the variance, these are the ones to visit (``sizes_of_draws``), even several times, since orderings differ within a draw.
+If a known number of visits is enough for all draws, each is visited at least once.
 
 If a sample is a considerable part of all draws, its error is smaller than that of the same number of draws from many
 (finite population). This applies to differences between draws, not to those between orderings within a draw. To tell
@@ -25,9 +26,9 @@ from sharpley._support.typing import Floats
 FINITE_SHARE = 0.1  # up to this share of visited draws, the population counts as infinite: errors are 5% too large
 AGAIN_EVERY = 32  # one in so many visits is a second one, if more than that share of all draws is visited
 LEAST_AGAIN = 16  # second visits, if there are enough visits
-MOST_VISITS = 4.0  # expected visits to a draw, at most, unless the mean over all draws is above half of it
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-NORMAL_KURTOSIS, HEAVY_KURTOSIS = 4.0, 30.0  # of v_b(∅): up to which sizes are equal, and from which on they differ
+MOST_VISITS = 4.0  # to be expected to one draw, if there are fewer visits than draws
+NORMAL_KURTOSIS, HEAVY_KURTOSIS = 6.0, 100.0  # of v_b(∅): up to which sizes are equal, and from which on they differ
 ROUNDING = 1e-9
 LEAST_SIZE = 0.5  # of a draw, relative to the mean deviation, if sizes differ
 
@@ -76,8 +77,9 @@ class Visits:
         self._order, self._rng, self._expected, self._n_draws = order, rng, expected, len(sizes)
         self._lengths = np.maximum(sizes[order], 0.0) / sizes[order].sum()
         self._population = np.count_nonzero(self._lengths)
+        self._sizes = self._lengths
         if expected:
-            self._lengths = _capped(self._lengths, max(MOST_VISITS, 2.0 * expected / self._population) / expected)
+            self._lengths = self._for(expected - self._again_of(expected))
         self._ends = np.cumsum(self._lengths)
         self._start, self._total = rng.random(), 0
         self._places = np.empty(0, dtype=np.int64)
@@ -119,16 +121,25 @@ class Visits:
         self._total = count
         again = self._again_of(count)
         places = self._place((self._start + np.arange(count - again)) / (count - again))
-        once = np.unique(places)
-        return np.concatenate([places, once[_evenly_spaced(len(once), again, self._rng)]])
+        visited = np.unique(places)
+        spread = np.cumsum(self._sizes[visited])
+        points = (self._rng.random() + np.arange(again)) / max(again, 1)
+        twice = visited[np.minimum(np.searchsorted(spread, points * spread[-1], side="right"), len(visited) - 1)]
+        return np.concatenate([places, twice])
+
+    def _for(self, count: int) -> Floats:
+        """Return the lengths of all draws for a known number of visits, which includes all draws if it can."""
+        if count < self._population:
+            return _capped(self._lengths, MOST_VISITS / count)
+        return ((self._lengths > 0) + (count - self._population) * self._lengths) / count
 
     def _again_of(self, count: int) -> int:
         """Return how many of a known number of visits are second ones; none if many draws are visited often anyway."""
         if count <= FINITE_SHARE * self._population or count < 2 * LEAST_AGAIN:
             return 0
         wanted = max(LEAST_AGAIN, count // AGAIN_EVERY)
-        anyway = int(np.maximum(count * self._lengths - 1.0, 0.0).sum())
-        return max(0, wanted - anyway)
+        anyway = np.maximum(count * self._for(count) - 1.0, 0.0).sum()
+        return max(0, wanted - int(anyway))
 
     def _is_again(self, visits: NDArray[np.int64]) -> NDArray[np.bool_]:
         return (visits % AGAIN_EVERY == AGAIN_EVERY - 1) & (visits > FINITE_SHARE * self._population)
@@ -224,11 +235,3 @@ def _capped(lengths: Floats, most: float) -> Floats:
         lengths[capped] = most
         lengths[~capped] *= (1.0 - most * capped.sum()) / lengths[~capped].sum()
     return lengths
-
-
-def _evenly_spaced(n: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return ``count`` of n places, n / count apart, from a random start."""
-    if count == 0:
-        return np.empty(0, dtype=np.int64)
-    places = np.floor((rng.random() + np.arange(count)) * (n / count)).astype(np.int64)
-    return np.minimum(places, n - 1)
