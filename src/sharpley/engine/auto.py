@@ -133,7 +133,7 @@ def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index)
     if problem.draws == 1 or problem.d < 2 or not can_own_draws(method) or index.name != SHAPLEY.name:
         return False
     if problem.may_stop:  # the budget is then a limit, which is rarely reached
-        return method != AUTO or problem.draws > _most_draws_to_share(problem.tol)
+        return problem.draws > _most_draws_to_share(problem.tol)
     least = least_budget("antithetic" if method == AUTO else method, problem.d, None)
     if can_be_enumerated(problem.d, NEARLY_ALL * problem.budget) and problem.budget >= least:
         return False

@@ -23,8 +23,8 @@ def effective_freedom(parts: Floats, axis: int) -> Floats:
     np.float64(2.0)
     """
     n = parts.shape[axis]
-    total = parts.sum(axis=axis)
-    spread = (parts**2).sum(axis=axis) - total**2 / n
-    known = (spread > 0) & (total > 0)
-    freedom = 2.0 * total**2 / np.where(known, spread, 1.0)
-    return np.asarray(np.where(known, np.clip(freedom, 1.0, max(1.0, n - 1.0)), max(1.0, n - 1.0)))
+    total = parts.sum(axis=axis, keepdims=True)
+    shares = parts / np.where(total > 0, total, 1.0)
+    spread = (shares**2).sum(axis=axis) - 1.0 / n
+    most = max(1.0, n - 1.0)
+    return np.asarray(np.clip(2.0 / np.maximum(spread, 2.0 / most), 1.0, most))

@@ -86,19 +86,21 @@ def enumerated(function: Function, background: Floats, row: Floats) -> Floats:
     return np.asarray(np.where(coalitions, joins[:, None], -stays[:, None]).T @ values)
 
 
-def _model(
-    name: str, kind: str, data: Floats, terms: Sequence[Term], rng: np.random.Generator, rows: Floats | None = None
-) -> StressModel:
-    """Take the rows to explain from the end of the data, unless they are given."""
-    if rows is None:
-        data, rows = data[:-ROWS], data[-ROWS:]
+def _model(name: str, kind: str, data: Floats, terms: Sequence[Term]) -> StressModel:
+    """Take the rows to explain from the end of the data."""
+    data, rows = data[:-ROWS], data[-ROWS:]
     return StressModel(f"{name}, d={data.shape[1]}, {len(data)} rows", kind, data, rows, tuple(terms))
+
+
+def _times(weight: float, function: Function) -> Function:
+    """Return a multiple of a function."""
+    return lambda x: weight * function(x)
 
 
 def _linear(weights: Floats, columns: Sequence[int] | None = None) -> list[Term]:
     """One term for each column, which is enumerated in no time."""
     places = range(len(weights)) if columns is None else columns
-    return [Term([j], lambda X, w=w: w * X[:, 0]) for j, w in zip(places, weights, strict=True)]
+    return [Term([j], _times(w, lambda x: x[:, 0])) for j, w in zip(places, weights, strict=True)]
 
 
 def _normal(rng: np.random.Generator, n: int, d: int, correlation: float = 0.3) -> Floats:
@@ -120,42 +122,42 @@ def _tails(rng: np.random.Generator) -> list[StressModel]:
             "exp(w·x)",
             "tails",
             _normal(rng, 2000, 10),
-            [Term(range(10), lambda X: np.exp(1.5 * X @ exponent))],
-            rng,
+            [Term(range(10), lambda x: np.exp(1.5 * x @ exponent))],
         ),
         _model(
             "steep exp(w·x)",
             "tails",
             _normal(rng, 500, 9, 0.0),
-            [Term(range(9), lambda X: np.exp(X @ steep))],
-            rng,
+            [Term(range(9), lambda x: np.exp(x @ steep))],
         ),
-        _model("sum of exp(1.5 x)", "tails", lognormal, [Term([j], lambda X, w=w: w * X[:, 0] ** 1.5) for j, w in enumerate(many)], rng),
+        _model(
+            "sum of exp(1.5 x)",
+            "tails",
+            lognormal,
+            [Term([j], _times(w, lambda x: x[:, 0] ** 1.5)) for j, w in enumerate(many)],
+        ),
         _model(
             "products of lognormals",
             "tails",
             lognormal[:, :8],
-            [Term([i, (i + 1) % 8, (i + 3) % 8], lambda X, w=w: w * X.prod(axis=1)) for i, w in enumerate(few)],
-            rng,
+            [Term([i, (i + 1) % 8, (i + 3) % 8], _times(w, lambda x: x.prod(axis=1))) for i, w in enumerate(few)],
         ),
-        _model("linear in t(1.2)", "tails", student, _linear(own), rng),
+        _model("linear in t(1.2)", "tails", student, _linear(own)),
         _model(
             "t(1.2), smooth and products",
             "tails",
             student,
             [
-                *(Term([j], lambda X, w=w: w * np.abs(X[:, 0])) for j, w in enumerate(own)),
-                Term([0, 1], lambda X: 0.2 * X[:, 0] * X[:, 1]),
-                Term([2, 3, 4], lambda X: np.sqrt(np.abs(X.prod(axis=1)))),
+                *(Term([j], _times(w, lambda x: np.abs(x[:, 0]))) for j, w in enumerate(own)),
+                Term([0, 1], lambda x: 0.2 * x[:, 0] * x[:, 1]),
+                Term([2, 3, 4], lambda x: np.sqrt(np.abs(x.prod(axis=1)))),
             ],
-            rng,
         ),
         _model(
             "log of sums of lognormals",
             "smooth",
             lognormal[:500, :8],
-            [Term(range(8), lambda X: np.log(0.1 + X @ few))],
-            rng,
+            [Term(range(8), lambda x: np.log(0.1 + x @ few))],
         ),
     ]
 
@@ -171,19 +173,17 @@ def _rare(rng: np.random.Generator) -> list[StressModel]:
             "1e4 [x0 > 2.3] (1 + x1) + linear",
             "rare",
             _normal(rng, 2000, 8, 0.0),
-            [Term([0, 1], lambda X: 1e4 * (X[:, 0] > 2.3) * (1 + X[:, 1])), *_linear(slopes)],
-            rng,
+            [Term([0, 1], lambda x: 1e4 * (x[:, 0] > 2.3) * (1 + x[:, 1])), *_linear(slopes)],
         ),
         _model(
             "100 [x0 > 2.5][x1 > 1] + smooth",
             "rare",
             _normal(rng, 5000, 10),
             [
-                Term([0, 1], lambda X: 100.0 * (X[:, 0] > 2.5) * (X[:, 1] > 1)),
-                Term([2, 3, 4], lambda X: np.tanh(X[:, 0] * X[:, 1] + X[:, 2])),
+                Term([0, 1], lambda x: 100.0 * (x[:, 0] > 2.5) * (x[:, 1] > 1)),
+                Term([2, 3, 4], lambda x: np.tanh(x[:, 0] * x[:, 1] + x[:, 2])),
                 *_linear(slopes, range(2, 10)),
             ],
-            rng,
         ),
         _model(
             "sparse columns",
@@ -191,10 +191,9 @@ def _rare(rng: np.random.Generator) -> list[StressModel]:
             sparse,
             [
                 *_linear(wide),
-                Term([0, 10, 11], lambda X: X[:, 0] * np.maximum(X[:, 1], X[:, 2])),
-                Term([1, 2, 12], lambda X: X[:, 0] * X[:, 1] + X[:, 1] * np.abs(X[:, 2])),
+                Term([0, 10, 11], lambda x: x[:, 0] * np.maximum(x[:, 1], x[:, 2])),
+                Term([1, 2, 12], lambda x: x[:, 0] * x[:, 1] + x[:, 1] * np.abs(x[:, 2])),
             ],
-            rng,
         ),
     ]
 
@@ -206,52 +205,47 @@ def _steps(rng: np.random.Generator) -> list[StressModel]:
     weights = rng.normal(size=(2, 9))
     cancer = load_breast_cancer()
     shuffled = rng.permutation(len(cancer.data))
-    X, y = cancer.data[shuffled], cancer.target[shuffled]
-    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)
-    columns = np.unique(tree.tree_.feature[tree.tree_.feature >= 0])
+    cells = cancer.data[shuffled]
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(cells, cancer.target[shuffled])
+    columns = np.unique(tree.tree_.feature[tree.tree_.feature >= 0]).tolist()
     data = _normal(rng, 1000, 12)
     target = data[:, 0] * data[:, 1] + np.sin(2 * data[:, 2]) + data[:, 3] * (data[:, 4] > 0)
     shallow = DecisionTreeRegressor(max_leaf_nodes=6, random_state=0).fit(data, target)
-    few = np.unique(shallow.tree_.feature[shallow.tree_.feature >= 0])
+    few = np.unique(shallow.tree_.feature[shallow.tree_.feature >= 0]).tolist()
     return [
         _model(
             "two rules of three columns",
             "rules",
             rng.normal(size=(2000 + ROWS, 10)),
-            [Term(c, lambda X: (X.sum(axis=1) > 3) * 1.0) for c in ([0, 1, 2], [3, 4, 5])],
-            rng,
+            [Term(c, lambda x: (x.sum(axis=1) > 3) * 1.0) for c in ([0, 1, 2], [3, 4, 5])],
         ),
         _model(
             "label of a curved classifier",
             "labels",
             _normal(rng, 1000, 9),
-            [Term(range(9), lambda X: (X @ weights[0] + (X[:, 0] * X[:, 1]) * np.tanh(X @ weights[1]) > 1.5) * 1.0)],
-            rng,
+            [Term(range(9), lambda x: (x @ weights[0] + (x[:, 0] * x[:, 1]) * np.tanh(x @ weights[1]) > 1.5) * 1.0)],
         ),
         _model(
             "three classes as numbers",
             "labels",
             rng.normal(size=(300 + ROWS, 8)),
-            [Term(range(8), lambda X: np.digitize(X @ weights[0, :8], [-1.0, 2.5]) * 1.0)],
-            rng,
+            [Term(range(8), lambda x: np.digitize(x @ weights[0, :8], [-1.0, 2.5]) * 1.0)],
         ),
         _model(
             "tree of depth 4, breast_cancer",
             "trees",
-            X,
-            [Term(columns, _of_columns(lambda Z: tree.predict_proba(Z)[:, 1], columns, 30))],
-            rng,
+            cells,
+            [Term(columns, _of_columns(lambda x: tree.predict_proba(x)[:, 1], columns, 30))],
         ),
-        _model("tree of 6 leaves", "trees", data, [Term(few, _of_columns(shallow.predict, few, 12))], rng),
+        _model("tree of 6 leaves", "trees", data, [Term(few, _of_columns(shallow.predict, few, 12))]),
         _model(
             "[x0 = 3] among whole numbers",
             "rules",
             rng.integers(6, size=(800 + ROWS, 15)).astype(np.float64),
             [
-                Term([0, 1], lambda X: ((X[:, 0] == 3) & (X[:, 1] < 2)) * 1.0),
-                Term([2, 3, 4], lambda X: (X.sum(axis=1) > 12) * 2.0),
+                Term([0, 1], lambda x: ((x[:, 0] == 3) & (x[:, 1] < 2)) * 1.0),
+                Term([2, 3, 4], lambda x: (x.sum(axis=1) > 12) * 2.0),
             ],
-            rng,
         ),
     ]
 
@@ -279,15 +273,13 @@ def _saturated(rng: np.random.Generator) -> list[StressModel]:
             "softmax of boosting, class 1",
             "saturated",
             data,
-            [Term(range(6), lambda X: boosted.predict_proba(X)[:, 1])],
-            rng,
+            [Term(range(6), lambda x: boosted.predict_proba(x)[:, 1])],
         ),
         _model(
             "steep logistic",
             "saturated",
             rng.normal(size=(2000 + ROWS, 8)),
-            [Term(range(8), lambda X: 1 / (1 + np.exp(-np.clip(12 * X @ weights - 20, -500, 500))))],
-            rng,
+            [Term(range(8), lambda x: 1 / (1 + np.exp(-np.clip(12 * x @ weights - 20, -500, 500))))],
         ),
     ]
 
@@ -297,41 +289,40 @@ def _simple(rng: np.random.Generator) -> list[StressModel]:
     positive = rng.uniform(0.5, 1.5, size=(2000 + ROWS, 5))
     data = _normal(rng, 2000, 20)
     return [
-        _model("linear", "linear", _normal(rng, 2003, 8), _linear(few), rng),
-        _model("linear, skewed columns", "linear", np.exp(_normal(rng, 1000, 60)), _linear(many), rng),
+        _model("linear", "linear", _normal(rng, 2003, 8), _linear(few)),
+        _model("linear, skewed columns", "linear", np.exp(_normal(rng, 1000, 60)), _linear(many)),
         _model(
             "products of two columns",
             "multilinear",
             _normal(rng, 2000, 10),
             [
                 *_linear(rng.normal(size=10)),
-                *(Term([i, (i + 1) % 10], lambda X: X[:, 0] * X[:, 1]) for i in range(0, 10, 2)),
+                *(Term([i, (i + 1) % 10], lambda x: x[:, 0] * x[:, 1]) for i in range(0, 10, 2)),
             ],
-            rng,
         ),
         _model(
             "product of five columns",
             "multilinear",
             positive,
-            [Term(range(5), lambda X: X.prod(axis=1))],
-            rng,
+            [Term(range(5), lambda x: x.prod(axis=1))],
         ),
         _model(
             "product of five columns among ten",
             "multilinear",
             _normal(rng, 1000, 10),
-            [Term(range(5), lambda X: (1 + X).prod(axis=1)), *_linear(rng.normal(size=10))],
-            rng,
+            [Term(range(5), lambda x: (1 + x).prod(axis=1)), *_linear(rng.normal(size=10))],
         ),
         _model(
             "formula of order 3 and 4",
             "multilinear",
             data,
             [
-                *(Term([i, i + 1, i + 7], lambda X, w=w: w * X.prod(axis=1)) for i, w in enumerate(order[:, 0])),
-                *(Term([i, i + 3, i + 5, i + 8], lambda X, w=w: w * X.prod(axis=1)) for i, w in enumerate(order[:4, 1])),
+                *(Term([i, i + 1, i + 7], _times(w, lambda x: x.prod(axis=1))) for i, w in enumerate(order[:, 0])),
+                *(
+                    Term([i, i + 3, i + 5, i + 8], _times(w, lambda x: x.prod(axis=1)))
+                    for i, w in enumerate(order[:4, 1])
+                ),
             ],
-            rng,
         ),
     ]
 
@@ -355,24 +346,22 @@ def _odd_columns(rng: np.random.Generator) -> list[StressModel]:
             "equal and constant columns",
             "odd columns",
             doubled,
-            [Term(range(9), lambda X: np.sin(X[:, :8] @ weights[:8]) + X[:, 0] * X[:, 5])],
-            rng,
+            [Term(range(9), lambda x: np.sin(x[:, :8] @ weights[:8]) + x[:, 0] * x[:, 5])],
         ),
-        _model("columns at scales of 1e±9", "scales", scaled, [Term(range(8), lambda X: network(X * back))], rng),
-        _model("predictions at 1e-9", "scales", data, [Term(range(8), lambda X: 1e-9 * network(X))], rng),
-        _model("predictions at 1e9", "scales", data, [Term(range(8), lambda X: 1e9 * (5 + network(X)))], rng),
-        _model("network", "smooth", data, [smooth], rng),
-        _model("network", "smooth", _normal(rng, 50, 8), [smooth], rng),
-        _model("network", "smooth", _normal(rng, 200, 8), [smooth], rng),
+        _model("columns at scales of 1e±9", "scales", scaled, [Term(range(8), lambda x: network(x * back))]),
+        _model("predictions at 1e-9", "scales", data, [Term(range(8), lambda x: 1e-9 * network(x))]),
+        _model("predictions at 1e9", "scales", data, [Term(range(8), lambda x: 1e9 * (5 + network(x)))]),
+        _model("network", "smooth", data, [smooth]),
+        _model("network", "smooth", _normal(rng, 50, 8), [smooth]),
+        _model("network", "smooth", _normal(rng, 200, 8), [smooth]),
         _model(
             "sines and products",
             "smooth",
             _normal(rng, 5000, 30),
             [
-                *(Term([j, j + 1], lambda X, w=w: w * np.sin(X[:, 0]) * X[:, 1]) for j, w in enumerate(weights)),
-                *(Term([j], lambda X: np.abs(X[:, 0])) for j in range(12, 30)),
+                *(Term([j, j + 1], _times(w, lambda x: np.sin(x[:, 0]) * x[:, 1])) for j, w in enumerate(weights)),
+                *(Term([j], lambda x: np.abs(x[:, 0])) for j in range(12, 30)),
             ],
-            rng,
         ),
     ]
 

@@ -74,12 +74,17 @@ def measured(
 
 def explained(model: StressModel, multiple: int | None, seed: int, **options: Any) -> sharpley.ShapleyEstimate:
     """Explain all rows of a model, by default with nothing but a seed."""
-    budget = {} if multiple is None else {"max_predictions": multiple * model.d}
-    call = {key: options.pop(key) for key in ("tol",) if key in options}
+    budget = None if multiple is None else multiple * model.d
+    tol = options.pop("tol", None)
     explainer = sharpley.Explainer(model.predict, model.background, method="auto", rng=seed, **options)
     with without_time_warnings(), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that was missed, which is counted
-        return explainer.estimate(model.rows, progress=False, **budget, **call)
+        return explainer.estimate(model.rows, max_predictions=budget, tol=tol, progress=False)
+
+
+def _predictions(found: sharpley.ShapleyEstimate) -> Floats:
+    """Return the number of predictions for each row."""
+    return np.asarray(found.n_predictions, dtype=np.float64)
 
 
 def _facts(model: StressModel, truth: Floats, found: sharpley.ShapleyEstimate) -> dict[str, Any]:
@@ -92,7 +97,7 @@ def _facts(model: StressModel, truth: Floats, found: sharpley.ShapleyEstimate) -
         "model": model.name,
         "kind": model.kind,
         "method": found.method,
-        "predictions": float(np.mean(found.n_predictions)),
+        "predictions": float(_predictions(found).mean()),
         "error": float(((found.values - truth) ** 2).sum() / (truth**2).sum()),
         "variance": float((found.standard_errors**2).sum() / (truth**2).sum()),
         "coverage": float(covered[mine].mean()),
@@ -122,17 +127,17 @@ def _kept(truth: Floats, tol: float, runs: dict[str, sharpley.ShapleyEstimate]) 
     """Return how many rows converged and kept the promise, and the cost of a row relative to the cheaper way."""
     found = runs["auto"]
     error = np.abs(found.values - truth).max(axis=1) / np.ptp(truth, axis=1)
-    costs = {draws: np.where(run.converged, run.n_predictions, np.inf) for draws, run in runs.items()}
+    costs = {draws: np.where(run.converged, _predictions(run), np.inf) for draws, run in runs.items()}
     least = np.minimum(costs["own"], costs["shared"])
     comparable = np.isfinite(least)
     return {
         "rows": len(truth),
         "converged": int(np.sum(found.converged)),
         "kept": int((np.asarray(found.converged) & (error <= 2 * tol)).sum()),
-        "predictions": float(np.mean(found.n_predictions)),
-        "own": float(np.mean(runs["own"].n_predictions)),
-        "shared": float(np.mean(runs["shared"].n_predictions)),
-        "cost": float((np.asarray(found.n_predictions)[comparable] / least[comparable]).mean()) if comparable.any() else 1.0,
+        "predictions": float(_predictions(found).mean()),
+        "own": float(_predictions(runs["own"]).mean()),
+        "shared": float(_predictions(runs["shared"]).mean()),
+        "cost": float((_predictions(found)[comparable] / least[comparable]).mean()) if comparable.any() else 1.0,
     }
 
 
@@ -149,7 +154,7 @@ def peers(instances: Sequence[int], seeds: int, budgets: Sequence[str]) -> DataF
             for budget in budgets:
                 for seed in range(seeds):
                     ours = explained(model, BUDGETS[budget], seed)
-                    theirs = _of_kmeans(model, int(np.mean(ours.n_predictions)), seed)
+                    theirs = _of_kmeans(model, int(_predictions(ours).mean()), seed)
                     if theirs is not None:
                         both = [((values - truth) ** 2).sum() / (truth**2).sum() for values in (ours.values, theirs)]
                         lines.append((model.name, budget, instance, seed, *both))
@@ -179,7 +184,13 @@ def summary(table: DataFrame, stopping: DataFrame, simple: DataFrame) -> list[st
         wrong = table[table["budget"] == budget]["wrong"].mean()
         lines.append(
             markdown_row(
-                [budget, f"{mine.mean():.3f}", f"{mine.min():.2f}", f"{low} of {len(mine)} below {LEAST_COVERAGE[budget]}", f"{wrong:.2%}"]
+                [
+                    budget,
+                    f"{mine.mean():.3f}",
+                    f"{mine.min():.2f}",
+                    f"{low} of {len(mine)} below {LEAST_COVERAGE[budget]}",
+                    f"{wrong:.2%}",
+                ]
             )
         )
     lines += ["", *_worst(cells), "", *_stopping(stopping), "", *_simple(simple)]

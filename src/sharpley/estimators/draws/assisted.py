@@ -67,7 +67,9 @@ class AssistedDraws:
         explained = [
             self.surrogates.explain(int(row), walked.walks_of(i), walked.values[i]) for i, row in enumerate(rows)
         ]
-        parts = [self._assisted(walked, steps, i, varying[i], int(rows[i]), ends[i], one) for i, one in enumerate(explained)]
+        parts = [
+            self._assisted(walked, steps, i, varying[i], int(rows[i]), ends[i], one) for i, one in enumerate(explained)
+        ]
         assisted = Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
         if self.always:
             return assisted

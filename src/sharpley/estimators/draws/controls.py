@@ -59,7 +59,8 @@ class Numbers(NamedTuple):
 
     def at(self, columns: NDArray[np.generic]) -> Floats:
         """Return the standardised numbers of draws or rows with the given columns, (n, q); 0 if they are missing."""
-        return np.nan_to_num((columns[:, self.columns] - self.centres) / self.scales, posinf=0.0, neginf=0.0)
+        numbers = np.asarray(columns[:, self.columns], dtype=np.float64)
+        return np.nan_to_num((numbers - self.centres) / self.scales, posinf=0.0, neginf=0.0)
 
 
 class Controls(NamedTuple):

@@ -281,9 +281,7 @@ class OwnOrderings(Estimator):
             return Visits(order, sizes, rng, expected)
         return FoldedVisits(order, sizes, surrogates.folds, rng, expected)
 
-    def _walking(
-        self, rows: NDArray[np.int64], steps: Steps, visits: Visits | FoldedVisits | EndlessVisits
-    ) -> _Group:
+    def _walking(self, rows: NDArray[np.int64], steps: Steps, visits: Visits | FoldedVisits | EndlessVisits) -> _Group:
         """Return rows with steps along which nothing was evaluated yet, and what these will cost."""
         block = self._block
         r, n, k = len(rows), len(steps.draws), block.n_outputs

@@ -168,7 +168,9 @@ class Population:
         parts = []
         for start in range(0, len(rows), at_once):  # a few rows at a time, which bounds memory
             part = slice(start, start + at_once)
-            parts.append(self._of_rows(survey, visited.rows(part), sample, chances, rows[part], varying[part], ends[part]))
+            parts.append(
+                self._of_rows(survey, visited.rows(part), sample, chances, rows[part], varying[part], ends[part])
+            )
         moments = Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
         if self.weights is None:
             return moments  # the totals are not known either

@@ -5,8 +5,8 @@ Let y_b be the mean contribution of a player in the visited draw b, and x_b feat
 
     mean over all b of x_b·β + Σ_b ω_b (y_b − x_b·β),
 
-where ω_b = w_b / π_b, for a draw with weight w_b that is visited with probability π_b (``visits``). For every fixed β it
-is unbiased. Its variance is about Σ_b ω_b² (1 − π_b) (y_b − x_b·β)², and β minimises just that: least squares with the
+where ω_b = w_b / π_b, for a draw with weight w_b that is visited with probability π_b (``visits``). It is unbiased for
+every fixed β. Its variance is about Σ_b ω_b² (1 − π_b) (y_b − x_b·β)², and β minimises just that: least squares with the
 roots of ω_b² (1 − π_b) as scales. Draws that are visited in any case hardly count, since nothing is to be inferred from
 them.
 
@@ -266,9 +266,7 @@ class NestedRegression:
         Whether to try all features only.
     """
 
-    def __init__(
-        self, features: Floats, means: Floats, sample: Sample, most: int, *, only_all: bool = False
-    ) -> None:
+    def __init__(self, features: Floats, means: Floats, sample: Sample, most: int, *, only_all: bool = False) -> None:
         from scipy.linalg import solve_triangular
 
         most = max(1, min(features.shape[1], most))

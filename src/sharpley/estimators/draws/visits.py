@@ -8,8 +8,8 @@ ratio, of which any number are spread evenly.
 The probability that a draw is visited at all follows from the gaps between the points: Σ over gaps of min(gap, p_b).
 With it, the mean over all draws is estimated without bias (Horvitz and Thompson). Draws for which it is 1 are the
 take-all stratum: they add nothing to the variance between draws. Sizes may be unequal: where few draws have most of
-the variance, these are the ones to visit (``sizes_of_draws``), even several times, since orderings differ within a draw.
-If a known number of visits is enough for all draws, each is visited at least once.
+the variance, these are the ones to visit (``sizes_of_draws``), even several times, since orderings differ within a
+draw. If a known number of visits is enough for all draws, each is visited at least once.
 
 If a sample is a considerable part of all draws, its error is smaller than that of the same number of draws from many
 (finite population). This applies to differences between draws, not to those between orderings within a draw. To tell
@@ -55,7 +55,8 @@ def sizes_of_draws(empty: Floats, weights: Floats) -> Floats:
 
 def _median(values: Floats, weights: Floats) -> float:
     order = np.argsort(values, kind="stable")
-    return float(values[order][min(np.searchsorted(np.cumsum(weights[order]), 0.5), len(values) - 1)])
+    half = int(np.searchsorted(np.cumsum(weights[order]), 0.5))
+    return float(values[order][min(half, len(values) - 1)])
 
 
 class Visits:
@@ -204,9 +205,7 @@ class FoldedVisits:
         self._rng, self._total, self._expected = rng, 0, expected
         self._n_draws, self._n_folds = len(order), int(folds.max()) + 1
         counts = [None] * self._n_folds if expected is None else self._counts(expected)
-        self._visits = [
-            Visits(order[folds[order] == fold], sizes, rng, mine) for fold, mine in enumerate(counts)
-        ]
+        self._visits = [Visits(order[folds[order] == fold], sizes, rng, mine) for fold, mine in enumerate(counts)]
 
     def extend(self, count: int) -> NDArray[np.int64]:
         """Visit ``count`` more draws, and return them; those of a known number of visits come in random order."""
