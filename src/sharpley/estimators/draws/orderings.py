@@ -145,7 +145,8 @@ class OwnOrderings(Estimator):
 
     def rows_at_once(self, block: Block, budget: int) -> int:
         """Return how many rows fit into memory."""
-        count = int(affordable_steps(block, self._step, budget - self._endpoint_cost).max())
+        steps = affordable_steps(block.in_units()[1], self._step, budget - self._endpoint_cost)
+        count = int(steps.max())
         kept = 2 if self._surrogate is None else 2 + self._step
         return max(1, MAX_CONTRIBUTIONS // (kept * count * self.d * block.n_outputs))
 
