@@ -148,8 +148,8 @@ def mechanisms() -> tuple[Mechanism, ...]:
     def without_even(sample: Any, *arguments: Any, **options: Any) -> Any:
         return learn_scales(sample._replace(even=None), *arguments, **options)
 
-    def only_scores(*arguments: Any) -> Any:
-        features, means = survey.own_features(*arguments)
+    def only_scores(*arguments: Any, **options: Any) -> Any:
+        features, means = survey.own_features(*arguments, **options)
         count = 1 + arguments[0].scores.shape[1]
         return features[:, :count], means[:count]
 
@@ -162,10 +162,11 @@ def mechanisms() -> tuple[Mechanism, ...]:
     def plain_visits(self: Any, count: int) -> int:
         return 0
 
-    def no_products(*arguments: Any) -> Any:
-        features, means = survey.own_features(*arguments)
+    def no_products(*arguments: Any, **options: Any) -> Any:
+        features, means = survey.own_features(*arguments, **options)
         n_scores = arguments[0].scores.shape[1]
-        extra = features.shape[1] - 1 - n_scores
+        n_numbers = 0 if options.get("numbers") is None else options["numbers"].shape[1]
+        extra = features.shape[1] - 1 - n_scores - n_numbers
         kept = features.shape[1] - extra // 2 if n_scores and extra else features.shape[1]
         return features[:, :kept], means[:kept]
 
@@ -310,7 +311,7 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "unseen: players that few draws tell of",
             OWN,
-            replaced={"estimators.draws.population:_unseen": _no_squares},
+            replaced={"estimators.draws.population:_unseen": lambda visited, ends: 0.0},
             code=("estimators.draws.population:_unseen",),
         ),
         Mechanism(
@@ -351,8 +352,8 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "second visits",
             OWN,
-            replaced={"estimators.draws.visits:Visits._to_revisit": plain_visits},
-            code=("estimators.draws.visits:Visits._to_revisit", "estimators.draws.visits:Visits._revisit"),
+            replaced={"estimators.draws.visits:Visits._again_of": plain_visits},
+            code=("estimators.draws.visits:Visits._again_of",),
         ),
         Mechanism(
             "values add up",
@@ -370,6 +371,6 @@ def mechanisms() -> tuple[Mechanism, ...]:
             "unseen: players that contributed the same in all orderings",
             "antithetic",
             replaced={"estimators.walks:unseen_variances": lambda contributions: np.zeros(contributions.shape[1:])},
-            code=("coalitions.moments:unseen_variances",),
+            code=("statistics.unseen:unseen_variances",),
         ),
     )

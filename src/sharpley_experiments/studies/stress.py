@@ -238,7 +238,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     instances = options.instances or (INSTANCES[:1] if options.quick else INSTANCES)
     seeds = QUICK_SEEDS if options.quick else SEEDS
     table = measured(instances, seeds, tuple(BUDGETS))
-    stopping = tolerances(instances, 1, range(0, 32, 8) if options.quick else None)
+    stopping = tolerances(instances, 1, range(0, len(stress_models(instances[0])), 8) if options.quick else None)
     simple = peers(instances, 1, tuple(BUDGETS)[1:])
     for name, part in {"stress": table, "stress_tolerance": stopping, "stress_simple": simple}.items():
         part.to_csv(options.out / f"{name}.csv", index=False, float_format="%.4g", lineterminator="\n")

@@ -20,6 +20,7 @@ from sharpley_experiments.studies import (
     noise,
     overhead,
     rough,
+    stress,
     surrogates,
     tiny,
     versions,
@@ -162,3 +163,13 @@ def test_versions_compares_with_a_commit(tmp_path):
 def test_versions_names_a_commit_that_does_not_exist(tmp_path):
     with pytest.raises(ValueError, match="nowhere"):
         versions.main(["nowhere", "--quick"])
+
+
+def test_stress_writes_a_page_and_has_exact_values(tmp_path, monkeypatch):
+    monkeypatch.setattr(stress, "BUDGETS", {"10 d": 10, "100 d": 100})
+    models = stress.stress_models(0)
+    monkeypatch.setattr(stress, "stress_models", lambda instance: (models[4], models[10], models[18]))
+    stress.main(["--quick", "--out", str(tmp_path)])
+    page = (tmp_path / "stress.md").read_text()
+    assert "| 100 d | " in page
+    assert "With tol=0.05, " in page

@@ -111,6 +111,7 @@ def _numbers(facts: DrawFacts, weights: Floats) -> Numbers:
             unit = max(float(np.abs(mine).max()), TINY)  # squares of large numbers would not be finite
             share = share / share.sum()
             centres[i] = unit * (share @ (mine / unit))
+            centres[i] += unit * (share @ ((mine - centres[i]) / unit))  # what rounding left
             scales[i] = unit * np.sqrt(share @ ((mine - centres[i]) / unit) ** 2)
     useful = scales > LEAST_SPREAD * np.abs(centres)
     which = candidates[useful]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.estimators.draws.controls import NO_BIN, Controls, make_controls
-from sharpley.estimators.draws.survey import Fit, Sample, Survey, sample_of
+from sharpley.estimators.draws.survey import Fit, Sample, Survey, endless_sample, sample_of
 from sharpley.estimators.draws.visits import sizes_of_draws
 from sharpley.games.base import DrawFacts
 from sharpley.statistics.freedom import effective_freedom
@@ -155,11 +155,8 @@ class Population:
             Arrays of shape (r, d, k).
         """
         visited = by_draw(contributions, steps.draws, differing)
-        n = len(visited.draws)
         if self.weights is None or steps.probabilities is None:
-            sample = sample_of(visited.draws, np.full(n, 1.0 / n), np.full(n, TINY))
-            sample = sample._replace(shares=np.full(n, 1.0 / n))
-            chances = np.zeros(n)
+            sample = endless_sample(visited.draws)
         else:
             chances = steps.probabilities[visited.draws]
             sample = sample_of(visited.draws, self.weights[visited.draws], chances)
@@ -168,9 +165,7 @@ class Population:
         parts = []
         for start in range(0, len(rows), at_once):  # a few rows at a time, which bounds memory
             part = slice(start, start + at_once)
-            parts.append(
-                self._of_rows(survey, visited.rows(part), sample, chances, rows[part], varying[part], ends[part])
-            )
+            parts.append(self._of_rows(survey, visited.rows(part), sample, rows[part], varying[part], ends[part]))
         moments = Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
         if self.weights is None:
             return moments  # the totals are not known either
@@ -181,7 +176,6 @@ class Population:
         survey: Survey,
         visited: Visited,
         sample: Sample,
-        chances: Floats,
         rows: NDArray[np.int64],
         varying: Coalitions,
         ends: Floats,
@@ -189,8 +183,9 @@ class Population:
         """Estimate means over all draws for some rows, with their variances."""
         r, n, d, k = visited.means.shape
         means, errors = np.empty((r, d, k)), np.empty((r, n, d, k))
+        controls = self.controls(d)
         for player in range(d):
-            same = self._shared_bins(rows, player, d)
+            same = self._shared_bins(controls, rows, player)
             for shared_bin in np.unique(same):
                 mine = same == shared_bin
                 values = np.ascontiguousarray(visited.means[mine, :, player])
@@ -199,21 +194,20 @@ class Population:
                 )
         improved = survey.second_stage(Fit(means.reshape(r, -1), errors.reshape(r, n, -1)))
         errors = improved.errors.reshape(r, n, d, k) * (sample.shares / sample.scales)[:, None, None]
-        squares = _squares(errors**2, visited, sample.shares, chances)
+        squares = _squares(errors**2, visited, sample)
         unseen = varying[:, :, None] * _unseen(visited, ends)
         informative = np.clip(visited.differing.sum(axis=1) - 1, 1, None)[:, :, None]
         freedom = np.minimum(effective_freedom(squares, axis=1), informative)
         return Moments(improved.means.reshape(r, d, k), squares.sum(axis=1) + unseen, freedom)
 
-    def _shared_bins(self, rows: NDArray[np.int64], player: int, d: int) -> NDArray[np.int64]:
+    def _shared_bins(self, controls: Controls | None, rows: NDArray[np.int64], player: int) -> NDArray[np.int64]:
         """Return the bin of draws in which the player cannot matter, for each row; NO_BIN if there is none."""
-        controls = self.controls(d)
         if controls is None or self.facts is None:
             return np.full(len(rows), NO_BIN)
         return controls.shared_bins(self.facts.row_columns[rows], player)
 
 
-def _squares(squares: Floats, visited: Visited, shares: Floats, chances: Floats) -> Floats:
+def _squares(squares: Floats, visited: Visited, sample: Sample) -> Floats:
     """Return what each draw adds to the variance of the estimate, (r, n, d, k).
 
     The leave-one-out error of a draw that was visited with probability π is due to differences between draws, whose
@@ -225,7 +219,7 @@ def _squares(squares: Floats, visited: Visited, shares: Floats, chances: Floats)
     if not len(again):
         return squares
     counts = visited.counts[again][:, None, None]
-    within = visited.spreads * (shares[again] ** 2)[:, None, None]  # of a single visit
+    within = visited.spreads * (sample.shares[again] ** 2)[:, None, None]  # of a single visit
     total = squares[:, again] + within * (1.0 - 1.0 / counts)
     informs = visited.differing[:, again]
     known = (informs * (visited.counts[again] - 1)[:, None]).sum(axis=1)[:, :, None]
@@ -234,7 +228,7 @@ def _squares(squares: Floats, visited: Visited, shares: Floats, chances: Floats)
     share = (known * of_player / np.maximum(of_total, TINY) + PRIOR_VISITS * of_all) / (known + PRIOR_VISITS)
     inside = squares * np.minimum(share, 1.0)[:, None]
     inside[:, again] = within / counts
-    unvisited = (1.0 - chances)[:, None, None]
+    unvisited = (1.0 - sample.probabilities)[:, None, None]
     return np.asarray(unvisited * squares + (1.0 - unvisited) * inside)
 
 

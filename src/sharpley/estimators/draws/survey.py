@@ -68,6 +68,8 @@ class Sample(NamedTuple):
     """(n,)."""
     shares: Floats
     """Weights ω_b, (n,)."""
+    probabilities: Floats
+    """Probabilities π_b of being visited, (n,); 0 for draws that are never exhausted."""
     scales: Floats
     """Scales of the draws in the regression, with mean square 1, (n,)."""
 
@@ -76,7 +78,13 @@ def sample_of(draws: NDArray[np.int64], weights: Floats, probabilities: Floats) 
     """Return the sample of visited draws with given weights and probabilities, (n,) each."""
     shares = weights / probabilities
     scales = shares * np.sqrt(np.maximum(1.0 - probabilities, LEAST_UNVISITED))
-    return Sample(draws, shares, scales / np.sqrt((scales**2).mean()))
+    return Sample(draws, shares, probabilities, scales / np.sqrt((scales**2).mean()))
+
+
+def endless_sample(draws: NDArray[np.int64]) -> Sample:
+    """Return the sample of some of endless draws, all with the same share."""
+    n = len(draws)
+    return Sample(draws, np.full(n, 1.0 / n), np.zeros(n), np.ones(n))
 
 
 class _Best:
@@ -186,11 +194,11 @@ def _of_distances(distances: Floats, of_rows: Floats, values: Floats, sample: Sa
     scaled = distances * sample.scales
     squares = (scaled**2).sum(axis=1)
     regular = np.where(squares > 0, squares, 1.0)
-    slopes = np.einsum("rn,rnk->rk", scaled * sample.scales, values) / regular[:, None]
+    slopes = np.matmul((scaled * sample.scales)[:, None], values)[:, 0] / regular[:, None]
     residuals = values - distances[:, :, None] * slopes[:, None]
     remainder = np.maximum(1.0 - scaled**2 / regular[:, None], LEAST_REMAINDER)
     means = of_rows[:, None] * slopes + np.matmul(sample.shares, residuals)
-    shift = (of_rows - distances @ sample.shares) / regular
+    shift = (of_rows - (distances * sample.shares).sum(axis=1)) / regular
     parts = 1.0 + shift[:, None] * scaled * (sample.scales / sample.shares)
     return Fit(means, residuals * (parts * sample.scales / remainder)[:, :, None])
 
