@@ -210,8 +210,11 @@ def test_features_of_all_draws_have_the_means_that_are_said():
     for player in range(6):
         for shared_bin in np.unique(controls.shared_bins(facts.row_columns, player)):
             numbers = controls.numbers.at(facts.columns)[:, controls.numbers.players == player]
-            for with_numbers in (None, numbers):
-                features, means = own_features(controls, np.arange(600), player, int(shared_bin), with_numbers)
+            limits = np.array([[-0.5], [0.5]])
+            within = np.clip(numbers, *limits)
+            at = controls, np.arange(600), player, int(shared_bin)
+            for options in ((numbers, np.zeros(1)), (within, within.mean(axis=0), limits)):
+                features, means = own_features(*at, *options)
                 np.testing.assert_allclose(features.mean(axis=0), means, atol=1e-12)
     assert (controls.shared_bins(facts.row_columns, 4) != NO_BIN).all()  # three values that many rows have
     assert (controls.shared_bins(facts.row_columns, 0) == NO_BIN).all()
@@ -244,6 +247,20 @@ def test_linear_models_are_exact_from_the_least_budget_on():
         found = Explainer(linear, data, rng=0).estimate(ROWS, max_predictions=budget)
         np.testing.assert_allclose(found.values, truth, atol=1e-12)
         assert (found.standard_errors > 0).all()  # other orderings might have shown something else
+
+
+def test_a_column_with_heavy_tails_is_not_extrapolated_beyond_the_visited_rows():
+    data = DATA.copy()
+    data[7, 0] = 1000.0
+    truth = exact(data, ROWS, function=lambda x: np.tanh(x[:, 0]) + model(DATA[:1])[0] + x[:, 1])
+    found = [
+        Explainer(lambda x: np.tanh(x[:, 0]) + model(DATA[:1])[0] + x[:, 1], data, draws="own", rng=s).estimate(
+            ROWS, max_predictions=400
+        )
+        for s in range(20)
+    ]
+    errors = np.array([run.values[:, 0] - truth[:, 0] for run in found])
+    assert np.sqrt((errors**2).mean()) < 0.1  # extrapolated, 0.4 and more
 
 
 def test_products_of_two_columns_are_exact():

@@ -74,6 +74,8 @@ class Controls(NamedTuple):
     """The columns of each player."""
     numbers: Numbers
     """Columns of numbers."""
+    weights: Floats
+    """Weights of all draws, (n_draws,)."""
 
     def shared_bins(self, row_columns: NDArray[np.generic], player: int) -> NDArray[np.int64]:
         """Return the bin of the draws that have the same values of a player as a row, for each row, or NO_BIN."""
@@ -96,7 +98,7 @@ def _controls(facts: DrawFacts, weights: Floats, d: int) -> Controls:
     scores = principal_scores(facts.empty, weights)
     columns = [np.flatnonzero(facts.players == player) for player in range(d)]
     players = [_bins(facts, mine, scores, weights) if len(mine) else None for mine in columns]
-    return Controls(scores, players, columns, _numbers(facts, weights))
+    return Controls(scores, players, columns, _numbers(facts, weights), weights)
 
 
 def _numbers(facts: DrawFacts, weights: Floats) -> Numbers:

@@ -236,13 +236,14 @@ def _unseen(visited: Visited, ends: Floats) -> Floats:
     """Return the variance that contributions leave open which were not seen, (r, d, k).
 
     A player deviates in a draw if its contribution is not the most common one, the median. If no player deviates, the
-    change from ∅ to N is all that is known of how large contributions may be.
+    largest contribution tells how large others may be, with a weight of 1/n, or the change from ∅ to N if it is 0.
     """
     n = len(visited.draws)
     largest = np.abs(visited.means).max(axis=(1, 2), keepdims=True)[:, 0]
     squares = np.moveaxis((visited.means - np.median(visited.means, axis=1, keepdims=True)) ** 2, 1, 0)
     deviates = squares > (ROUNDING * largest) ** 2
-    change = typical_change(squares, deviates, (ends[:, 1:] - ends[:, :1]) ** 2)
+    otherwise = np.where(largest > 0, largest**2 / n, (ends[:, 1:] - ends[:, :1]) ** 2)
+    change = typical_change(squares, deviates, otherwise)
     informative = visited.differing.sum(axis=1)[:, :, None]
     return unseen_variance(change, n, informative=informative, deviating=deviates.sum(axis=0))
 

@@ -5,10 +5,10 @@ Let y_b be the mean contribution of a player in the visited draw b, and x_b feat
 
     mean over all b of x_b·β + Σ_b ω_b (y_b − x_b·β),
 
-where ω_b = w_b / π_b, for a draw with weight w_b that is visited with probability π_b (``visits``). It is unbiased for
-every fixed β. Its variance is about Σ_b ω_b² (1 − π_b) (y_b − x_b·β)², and β minimises just that: least squares with the
-roots of ω_b² (1 − π_b) as scales. Draws that are visited in any case hardly count, since nothing is to be inferred from
-them.
+where ω_b = w_b / π_b, for a draw with weight w_b that is visited with probability π_b (``visits``). It is unbiased
+for every fixed β. Its variance is about Σ_b ω_b² (1 − π_b) (y_b − x_b·β)², and β minimises just that: least squares
+with the roots of ω_b² (1 − π_b) as scales. Draws that are visited in any case hardly count, since nothing is to be
+inferred from them.
 
 There are several sets of features, and the leave-one-out error decides for every row and player which of them is used,
 and how many features of it. Errors are those of the regression without the draw itself, so that a draw with much
@@ -16,8 +16,8 @@ leverage does not hide its error. They are multiplied by the part that the draw 
 "g-weight"), so that a regression that extrapolates has large errors too.
 
 - The distance x_i − b_i between the row and the draw in the player's own column, alone: a linear model.
-- Whether the player differs from the row in draw b, the scores of v_b(∅), the bins of its own column, and their
-  products; with the own column as it is, or without it, since it may have heavy tails.
+- Whether the player differs from the row in draw b, the scores of v_b(∅), the own column, its bins, and their products
+  with the scores. The own column counts as it is, or within the limits of the visited draws (``VisitedNumbers``).
 - All columns of numbers as they are, and their products with the own column: products of two columns, of which an
   antithetic pair of orderings finds the value in a draw without error.
 
@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.estimators.draws.controls import Controls
+from sharpley.estimators.draws.controls import DRAWS_AT_ONCE, Controls
 from sharpley.games.base import DrawFacts
 
 DRAWS_PER_CONTROL = 6  # minimum number of visited draws for each feature
@@ -46,6 +46,7 @@ LEAST_DIFFERING = 8  # visited draws in which a player differs, for features of 
 LEAST_IN_BIN = 3  # visited draws in a bin that gets a coefficient
 PENALTIES = (10.0, 100.0, 1000.0, 10_000.0, np.inf)
 LEAST_REMAINDER = 0.02  # 1 − leverage counts as at least this
+MISFIT = 10.0  # times the errors of visited draws, at the same distance, are those of draws beyond them
 LEAST_UNVISITED = 0.05  # 1 − π counts as at least this in the regression
 RANK_TOLERANCE = 1e-8  # relative to the largest eigenvalue
 DEPENDENT = 1e-5  # a feature whose part that others do not explain is below this share of it is left out
@@ -121,12 +122,12 @@ class Survey:
 
     def __init__(self, controls: Controls | None, facts: DrawFacts | None, sample: Sample) -> None:
         self._controls, self._sample = controls, sample
-        self._of_bins: dict[tuple[int, int], list[NestedRegression]] = {}
+        self._of_bins: dict[tuple[int, int], NestedRegression] = {}
         self._of_products: dict[int, NestedRegression | None] = {}
         self._ridge: RidgeRegression | None = None
         if controls is not None and facts is not None:
             self._row_columns = facts.row_columns
-            self._numbers = controls.numbers.at(facts.columns[sample.draws])
+            self._numbers = VisitedNumbers(controls, facts, sample)
             common = common_features(controls, sample.draws)
             self._ridge = None if common is None else RidgeRegression(common, sample)
 
@@ -134,34 +135,34 @@ class Survey:
         """Estimate the means of values (r, n, k) of one player, in rows that have the given shared value, or none."""
         if self._controls is None:
             return self._mean(values)
-        nested = self._with_bins(player, shared_bin)
-        best = _Best(nested[0].fit(values))
-        for other in nested[1:]:
-            best.offer(other.fit(values))
+        best = _Best(self._with_bins(player, shared_bin).fit(values))
         products = self._with_products(player)
         if products is not None:
             best.offer(products.fit(values))
         mine = np.flatnonzero(self._controls.numbers.players == player)
         if len(mine) == 1:
             of_rows = self._controls.numbers.at(self._row_columns[rows])[:, mine[0]]
-            best.offer(_of_distances(of_rows[:, None] - self._numbers[:, mine[0]], of_rows, values, self._sample))
+            distances = of_rows[:, None] - self._numbers.raw[:, mine[0]]
+            fit = _of_distances(distances, of_rows, values, self._sample)
+            best.offer(fit._replace(errors=fit.errors * _caution(self._numbers.doubt(mine), self._sample)))
         return best.fit
 
     def second_stage(self, first: Fit) -> Fit:
         """Improve the estimates of all players, given their errors (r, n, d·k)."""
         return first if self._ridge is None else self._ridge.improve(first)
 
-    def _with_bins(self, player: int, shared_bin: int) -> list[NestedRegression]:
-        """Return the regressions on bins of a player, without its columns as they are and with them."""
+    def _with_bins(self, player: int, shared_bin: int) -> NestedRegression:
+        """Return the regression on the columns of a player and their bins."""
         assert self._controls is not None
         if (player, shared_bin) not in self._of_bins:
             most = len(self._sample.draws) // DRAWS_PER_CONTROL
-            mine = np.flatnonzero(self._controls.numbers.players == player)
-            sets = [own_features(self._controls, self._sample.draws, player, shared_bin)]
-            if len(mine):
-                at = self._controls, self._sample.draws, player, shared_bin
-                sets.append(own_features(*at, numbers=self._numbers[:, mine]))
-            self._of_bins[player, shared_bin] = [NestedRegression(*each, self._sample, most) for each in sets]
+            mine, numbers = np.flatnonzero(self._controls.numbers.players == player), self._numbers
+            at = self._controls, self._sample.draws, player, shared_bin, numbers.raw[:, mine]
+            features, means = own_features(*at, np.zeros(len(mine)))
+            _, within = own_features(*at, numbers.means_within[mine], numbers.limits[:, mine])
+            self._of_bins[player, shared_bin] = NestedRegression(
+                features, means, self._sample, most, within=within, doubt=numbers.doubt(mine)
+            )
         return self._of_bins[player, shared_bin]
 
     def _with_products(self, player: int) -> NestedRegression | None:
@@ -175,11 +176,14 @@ class Survey:
             if numbers.products is None or len(mine) != 1 or count > most:
                 self._of_products[player] = None
             else:
-                own, z = self._numbers[:, mine], self._numbers[:, others]
+                own, z = self._numbers.raw[:, mine], self._numbers.raw[:, others]
                 features = np.concatenate([np.ones((len(z), 1)), scores, own, z, own * z], axis=1)
                 means = np.zeros(features.shape[1])
                 means[0], means[-len(others) :] = 1.0, numbers.products[mine[0], others]
-                self._of_products[player] = NestedRegression(features, means, self._sample, most, only_all=True)
+                doubt = self._numbers.doubt(np.append(mine, others))
+                self._of_products[player] = NestedRegression(
+                    features, means, self._sample, most, only_all=True, doubt=doubt
+                )
         return self._of_products[player]
 
     def _mean(self, values: Floats) -> Fit:
@@ -187,6 +191,56 @@ class Survey:
         of_sample = np.matmul(shares / shares.sum(), values)
         left_out = scales[:, None] * (values - of_sample[:, None]) * (n / max(1, n - 1))
         return Fit(np.matmul(shares, values), left_out)
+
+
+class VisitedNumbers:
+    """Columns of numbers at the visited draws, and how far all draws are beyond these.
+
+    A regression on columns as they are extrapolates to draws beyond those that were visited. How far off it is there
+    cannot be seen. Its errors are taken to grow with the distance, ``MISFIT`` times as fast as those of the visited
+    draws would: an exact fit extrapolates without limits, and a bad one had better not. The alternative is a column
+    within the limits of the visited draws, which is flat beyond them.
+
+    Parameters
+    ----------
+    controls : Controls
+        Features of all draws.
+    facts : DrawFacts
+        What is known of all draws.
+    sample : Sample
+        The visited draws.
+
+    Attributes
+    ----------
+    raw : (n, q) float
+        The columns, standardised.
+    limits : (2, q) float
+        Their least and largest values.
+    means_within : (q,) float
+        Means over all draws of the columns within the limits.
+    """
+
+    def __init__(self, controls: Controls, facts: DrawFacts, sample: Sample) -> None:
+        self.raw = controls.numbers.at(facts.columns[sample.draws])
+        self.limits = np.stack([self.raw.min(axis=0), self.raw.max(axis=0)])
+        below, above = np.zeros(self.raw.shape[1]), np.zeros(self.raw.shape[1])
+        for start in range(0, len(facts.columns), DRAWS_AT_ONCE):
+            part = slice(start, start + DRAWS_AT_ONCE)
+            numbers, weights = controls.numbers.at(facts.columns[part]), controls.weights[part]
+            below += weights @ np.maximum(self.limits[0] - numbers, 0.0)
+            above += weights @ np.maximum(numbers - self.limits[1], 0.0)
+        self.means_within = below - above  # the mean of the columns as they are is 0
+        spread = self.raw.std(axis=0)
+        self._beyond = (below + above) / np.where(spread > 0, spread, np.inf)
+
+    def doubt(self, columns: NDArray[np.int64]) -> float:
+        """Return by how much a regression on columns as they are may be off, in units of its errors."""
+        return MISFIT * float(np.sqrt((self._beyond[columns] ** 2).sum()))
+
+
+def _caution(doubt: float, sample: Sample) -> float:
+    """Return the factor of errors that corresponds to a doubt in units of errors."""
+    return float(np.sqrt(1.0 + len(sample.draws) * doubt**2))
 
 
 def _of_distances(distances: Floats, of_rows: Floats, values: Floats, sample: Sample) -> Fit:
@@ -204,22 +258,29 @@ def _of_distances(distances: Floats, of_rows: Floats, values: Floats, sample: Sa
 
 
 def own_features(
-    controls: Controls, draws: NDArray[np.int64], player: int, shared_bin: int, numbers: Floats | None = None
+    controls: Controls,
+    draws: NDArray[np.int64],
+    player: int,
+    shared_bin: int,
+    numbers: Floats,
+    means_of_numbers: Floats,
+    limits: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the features of one player at visited draws, (n, q), the most useful first, and their means, (q,).
 
-    ``numbers`` are the player's standardised numbers at these draws, (n, columns), if they are to be among them.
+    ``numbers`` are the player's standardised numbers at these draws, (n, columns), possibly none, and
+    ``means_of_numbers`` their means over all draws; ``limits`` (2, columns) those that all draws are brought within.
     """
     scores, bins = controls.scores[draws], controls.players[player]
-    raw = np.empty((len(draws), 0)) if numbers is None else numbers
     codes = np.zeros(len(draws)) if bins is None else bins.codes[draws]
     if bins is None or (codes != shared_bin).sum() < LEAST_DIFFERING:
-        features = np.column_stack([np.ones(len(draws)), scores, raw])
-        return features, np.append(1.0, np.zeros(features.shape[1] - 1))
+        features = np.column_stack([np.ones(len(draws)), scores, numbers])
+        return features, np.concatenate([[1.0], np.zeros(scores.shape[1]), means_of_numbers])
     others = np.arange(len(bins.sums)) != shared_bin
     differs = (codes != shared_bin).astype(np.float64)
-    columns = [differs, *(differs * score for score in scores.T), *(differs * number for number in raw.T)]
-    means = [*bins.sums[others].sum(axis=0), *(_means_elsewhere(controls, player, shared_bin) if raw.shape[1] else [])]
+    columns = [differs, *(differs * score for score in scores.T), *(differs * number for number in numbers.T)]
+    in_bin = _part_of_bin(controls, player, shared_bin, limits) if numbers.shape[1] else np.empty(0)
+    means = [*bins.sums[others].sum(axis=0), *(means_of_numbers - in_bin)]
     counts = np.bincount(codes, minlength=len(bins.sums))
     used = np.flatnonzero(others & (counts >= LEAST_IN_BIN))[1:]  # the first is what the others are compared with
     columns += [(codes == b).astype(np.float64) for b in used]
@@ -230,15 +291,16 @@ def own_features(
     return np.stack(columns, axis=1), np.array(means)
 
 
-def _means_elsewhere(controls: Controls, player: int, shared_bin: int) -> Floats:
-    """Return the means over all draws of a player's standardised numbers, where those in the shared bin count as 0."""
+def _part_of_bin(controls: Controls, player: int, shared_bin: int, limits: Floats | None) -> Floats:
+    """Return what the draws of a shared bin add to the means of the player's standardised numbers, (columns,)."""
     numbers, bins = controls.numbers, controls.players[player]
     mine = numbers.players == player
     if bins is None or shared_bin < 0:
         return np.zeros(int(mine.sum()))
     place = np.searchsorted(controls.columns[player], numbers.columns[mine])
-    shared = np.nan_to_num((bins.shared[shared_bin, place] - numbers.centres[mine]) / numbers.scales[mine])
-    return np.asarray(-bins.sums[shared_bin, 0] * shared)
+    shared = np.asarray(bins.shared[shared_bin, place], dtype=np.float64)
+    standard = np.nan_to_num((shared - numbers.centres[mine]) / numbers.scales[mine], posinf=0.0, neginf=0.0)
+    return np.asarray(bins.sums[shared_bin, 0] * (standard if limits is None else np.clip(standard, *limits)))
 
 
 def common_features(controls: Controls, draws: NDArray[np.int64]) -> Floats | None:
@@ -272,9 +334,23 @@ class NestedRegression:
         Maximum number of features.
     only_all : bool, default False
         Whether to try all features only.
+    within : (q,) float, optional
+        Means over all draws of features that have the same values at the visited draws, and are flat beyond these.
+    doubt : float, default 0.0
+        By how much the mean may be off because of draws beyond the visited ones, in units of errors.
     """
 
-    def __init__(self, features: Floats, means: Floats, sample: Sample, most: int, *, only_all: bool = False) -> None:
+    def __init__(
+        self,
+        features: Floats,
+        means: Floats,
+        sample: Sample,
+        most: int,
+        *,
+        only_all: bool = False,
+        within: Floats | None = None,
+        doubt: float = 0.0,
+    ) -> None:
         from scipy.linalg import solve_triangular
 
         most = max(1, min(features.shape[1], most))
@@ -282,12 +358,15 @@ class NestedRegression:
         kept = _independent(scaled)
         self._q, r = np.linalg.qr(scaled[:, kept])
         self._remainder = np.maximum(1.0 - np.cumsum(self._q**2, axis=1), LEAST_REMAINDER)  # (n, most)
-        # What a unit of each coefficient adds to the estimate: its share of all draws, minus that of the visited ones.
         of_sample = self._q.T @ (sample.shares / sample.scales)
-        self._shift = solve_triangular(r, means[:most][kept], trans="T") - of_sample
-        # The part of each draw in the estimate, relative to its share, with more and more features, (n, most).
-        self._parts = 1.0 + np.cumsum(self._q * self._shift, axis=1) * (sample.scales / sample.shares)[:, None]
-        self._sample = sample
+        self._ways = []
+        for each in (means, means if within is None else within):
+            # What a unit of each coefficient adds to the estimate: its share of all draws, minus that of the visited.
+            shift = solve_triangular(r, each[:most][kept], trans="T") - of_sample
+            # The part of each draw in the estimate, relative to its share, with more and more features, (n, most).
+            parts = 1.0 + np.cumsum(self._q * shift, axis=1) * (sample.scales / sample.shares)[:, None]
+            self._ways.append((shift, parts))
+        self._sample, self._doubt, self._has_two_ways = sample, doubt, within is not None
         counts = {int((kept < count).sum()) for count in FEATURE_COUNTS if count < most and not only_all}
         self._counts = sorted({len(kept), *counts})
 
@@ -299,12 +378,32 @@ class NestedRegression:
         best: _Best | None = None
         for count in self._counts:
             fitted = np.matmul(self._q[:, :count], coefficients[:, :count])
-            errors = (values - fitted) * (self._parts / self._remainder)[:, count - 1, None]
-            fit = Fit(plain + np.matmul(self._shift[:count], coefficients[:, :count]), errors)
+            errors = (values - fitted) / self._remainder[:, count - 1, None]
+            fit = self._extrapolated(plain, coefficients, errors, count)
             best = _Best(fit) if best is None else best
             best.offer(fit)
         assert best is not None
         return best.fit
+
+    def _extrapolated(self, plain: Floats, coefficients: Floats, errors: Floats, count: int) -> Fit:
+        """Return the fit with a number of features, whose errors at the visited draws are known."""
+        (far, near), n = (
+            [
+                Fit(plain + np.matmul(shift[:count], coefficients[:, :count]), errors * parts[:, count - 1, None])
+                for shift, parts in self._ways
+            ],
+            errors.shape[1],
+        )
+        squares = (errors**2).mean(axis=1)
+        doubt = self._doubt * np.sqrt(squares)
+        if not self._has_two_ways:
+            return far._replace(errors=far.errors * _caution(self._doubt, self._sample))
+        gap = np.abs(far.means - near.means)
+        goes_far = doubt <= gap
+        off = np.minimum(doubt, gap)
+        caution = np.sqrt(1.0 + n * off**2 / np.where(squares > 0, squares, 1.0))
+        means = np.where(goes_far, far.means, near.means)
+        return Fit(means, np.where(goes_far[:, None], far.errors, near.errors) * caution[:, None])
 
 
 def _independent(features: Floats) -> NDArray[np.int64]:
