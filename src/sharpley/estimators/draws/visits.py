@@ -27,8 +27,8 @@ FINITE_SHARE = 0.1  # up to this share of visited draws, the population counts a
 AGAIN_EVERY = 32  # one in so many visits is a second one, if more than that share of all draws is visited
 LEAST_AGAIN = 16  # second visits, if there are enough visits
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-MOST_VISITS = 4.0  # to be expected to one draw, if there are fewer visits than draws
-NORMAL_KURTOSIS, HEAVY_KURTOSIS = 6.0, 100.0  # of v_b(∅): up to which sizes are equal, and from which on they differ
+MOST_VISITS = 4.0  # to be expected to one draw if few of all draws are visited; 1 if just all could be
+NORMAL_KURTOSIS, HEAVY_KURTOSIS = 10.0, 100.0  # of v_b(∅): up to which sizes are equal, and from which on they differ
 ROUNDING = 1e-9
 LEAST_SIZE = 0.5  # of a draw, relative to the mean deviation, if sizes differ
 
@@ -131,7 +131,8 @@ class Visits:
     def _for(self, count: int) -> Floats:
         """Return the lengths of all draws for a known number of visits, which includes all draws if it can."""
         if count < self._population:
-            return _capped(self._lengths, MOST_VISITS / count)
+            share = count / self._population
+            return _capped(self._lengths, ((1.0 - share) * MOST_VISITS + share) / count)
         return ((self._lengths > 0) + (count - self._population) * self._lengths) / count
 
     def _again_of(self, count: int) -> int:
