@@ -16,11 +16,10 @@ def effective_freedom(parts: Floats, axis: int) -> Floats:
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> effective_freedom(rng.normal(size=1000) ** 2, axis=0).round(-2)
-    np.float64(1000.0)
-    >>> effective_freedom(np.array([0.0] * 99 + [1.0]), axis=0).round(1)
-    np.float64(2.0)
+    >>> float(effective_freedom(np.ones(11), axis=0))
+    10.0
+    >>> float(effective_freedom(np.array([0.0] * 99 + [1.0]), axis=0).round(1))
+    2.0
     """
     n = parts.shape[axis]
     total = parts.sum(axis=axis, keepdims=True)
