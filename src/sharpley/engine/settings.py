@@ -69,8 +69,10 @@ def make_settings(options: Options, index: str | Index = SHAPLEY, order: int | N
         name: None if given[name] is None else check_count(name, given[name], minimum=2)
         for name in ("max_evals", "max_predictions")
     }
-    if tol is not None and not (isinstance(tol, int | float | np.number) and np.isfinite(tol) and tol > 0):
-        raise ValueError(f"tol must be a positive number, such as 0.01, got {tol!r}")
+    if tol is not None and not (isinstance(tol, int | float | np.number) and 0 < tol < 1):
+        raise ValueError(
+            f"tol must lie between 0 and 1, got {tol!r}: it is a share of the range of a row's values, such as 0.01"
+        )
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
     return Settings(
@@ -146,7 +148,14 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
         )
     budget = _budget(settings, games, d)
     problem = Problem(
-        d, budget.evals, rows, games.n_draws, may_stop=settings.may_stop, patterns=patterns, outputs=outputs
+        d,
+        budget.evals,
+        rows,
+        games.n_draws,
+        may_stop=settings.may_stop,
+        tol=settings.tol,
+        patterns=patterns,
+        outputs=outputs,
     )
     if games.draws_are_endless:
         _check_endless(settings)

@@ -129,8 +129,8 @@ def _keep(moments: Any, *_: Any) -> Any:
 
 
 def _only_scores(own_features: Callable[..., Any]) -> Callable[..., Any]:
-    def features(*arguments: Any) -> Any:
-        found, means = own_features(*arguments)
+    def features(*arguments: Any, **options: Any) -> Any:
+        found, means = own_features(*arguments, **options)
         count = 1 + arguments[0].scores.shape[1]
         return found[:, :count], means[:count]
 
@@ -138,10 +138,11 @@ def _only_scores(own_features: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _no_products(own_features: Callable[..., Any]) -> Callable[..., Any]:
-    def features(*arguments: Any) -> Any:
-        found, means = own_features(*arguments)
+    def features(*arguments: Any, **options: Any) -> Any:
+        found, means = own_features(*arguments, **options)
         n_scores = arguments[0].scores.shape[1]
-        extra = found.shape[1] - 1 - n_scores
+        n_numbers = 0 if options.get("numbers") is None else options["numbers"].shape[1]
+        extra = found.shape[1] - 1 - n_scores - n_numbers
         kept = found.shape[1] - extra // 2 if n_scores and extra else found.shape[1]
         return found[:, :kept], means[:kept]
 
@@ -240,7 +241,7 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "unseen: players that few draws tell of",
             OWN,
-            replaced={"estimators.draws.population:_unseen": _no_squares},
+            replaced={"estimators.draws.population:_unseen": lambda visited, ends: 0.0},
             code=("estimators.draws.population:_unseen",),
         ),
         Mechanism(
@@ -283,8 +284,8 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "second visits",
             OWN,
-            replaced={"estimators.draws.visits:Visits._to_revisit": _no_second_visits},
-            code=("estimators.draws.visits:Visits._to_revisit", "estimators.draws.visits:Visits._revisit"),
+            replaced={"estimators.draws.visits:Visits._again_of": _no_second_visits},
+            code=("estimators.draws.visits:Visits._again_of",),
         ),
         Mechanism(
             "values add up",
@@ -302,6 +303,6 @@ def mechanisms() -> tuple[Mechanism, ...]:
             "unseen: players that contributed the same in all orderings",
             "antithetic",
             replaced={"estimators.walks:unseen_variances": lambda contributions: np.zeros(contributions.shape[1:])},
-            code=("coalitions.moments:unseen_variances",),
+            code=("statistics.unseen:unseen_variances",),
         ),
     )

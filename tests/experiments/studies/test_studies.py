@@ -20,6 +20,7 @@ from sharpley_experiments.studies import (
     noise,
     overhead,
     rough,
+    stress,
     surrogates,
     tiny,
     versions,
@@ -173,3 +174,11 @@ def test_error_bars_hold_where_they_once_broke(name, multiple, least):
     case = next(case for case in gp_versions.CASES if case.name == name)
     found = [gp_versions.run(case, multiple, seed, "gp") for seed in range(case.seeds)]
     assert np.mean([line["coverage"] for line in found]) > least
+def test_stress_writes_a_page_and_has_exact_values(tmp_path, monkeypatch):
+    monkeypatch.setattr(stress, "BUDGETS", {"10 d": 10, "100 d": 100})
+    models = stress.stress_models(0)
+    monkeypatch.setattr(stress, "stress_models", lambda instance: (models[4], models[10], models[18]))
+    stress.main(["--quick", "--out", str(tmp_path)])
+    page = (tmp_path / "stress.md").read_text()
+    assert "| 100 d | " in page
+    assert "With tol=0.05, " in page

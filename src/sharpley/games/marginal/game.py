@@ -186,9 +186,9 @@ class MarginalGame(Games):
         numbers, empty = self._mixer.numbers(), self._empty()
         if numbers is None:  # sparse matrices have too many columns
             none = np.empty((self.n_draws, 0)), np.empty((self.n_rows, 0))
-            return DrawFacts(empty, *none, np.zeros(0, bool), np.zeros(0, np.int64), self._known.derived)
+            return DrawFacts(empty, *none, np.zeros(0, bool), np.zeros(0, np.int64), self._known.kept)
         return DrawFacts(
-            empty, numbers.background, numbers.rows, numbers.is_category, self.players.of_column, self._known.derived
+            empty, numbers.background, numbers.rows, numbers.is_category, self.players.of_column, self._known.kept
         )
 
     def closed_form(self, index: Index, *, method: str | None = None, n_threads: int = 1) -> ClosedForm | None:
