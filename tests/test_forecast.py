@@ -50,11 +50,15 @@ def test_a_plan_forecasts_the_time_of_a_slow_model():
     assert forecast.seconds >= forecast.model_seconds
 
 
-def test_a_plan_of_trees_says_that_exact_values_exist():
+def test_a_plan_of_trees_says_that_values_are_exact():
     from sklearn.ensemble import RandomForestRegressor
 
     forest = RandomForestRegressor(n_estimators=3, random_state=0).fit(DATA, model(DATA))
-    assert "shap.TreeExplainer" in str(Explainer(forest, DATA, rng=0).plan(DATA[:2] + 0.5, max_predictions=200))
+    plan = Explainer(forest, DATA, rng=0).plan(DATA[:2] + 0.5, n_rows=10_000)
+    assert (plan.method, plan.rows, plan.standard_error) == ("trees", 10_000, 0.0)
+    assert "exact over all background rows" in str(plan)
+    assert "TreeExplainer" not in str(plan)
+    assert Explainer(forest, DATA, rng=0, method="antithetic").plan(DATA[:2] + 0.5).notes == []
     assert Explainer(model, DATA, rng=0).plan(DATA[:2] + 0.5, max_predictions=200).notes == []
 
 

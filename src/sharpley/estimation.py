@@ -40,8 +40,9 @@ def estimate(
         What is estimated: an index, or its name in ``sharpley.indices.INDICES``.
     method : str or factory, default "auto"
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
-        enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
-        take long compared with the model (``sharpley.engine.auto`` has the rule).
+        uses a closed form if the games have one (``Games.closed_form``). Else it enumerates all 2^d coalitions if the
+        budget allows; otherwise it uses "gp", or "regression" where that would take long compared with the model
+        (``sharpley.engine.auto`` has the rule).
     draws : {"auto", "shared", "own"}, default "auto"
         Whether every coalition is evaluated for all draws ("shared"), or each ordering has a draw of its own ("own");
         with "regression", the latter means that each draw has coalitions of its own.

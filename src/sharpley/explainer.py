@@ -13,10 +13,10 @@ from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, 
 from sharpley._support.typing import RNG
 from sharpley.engine.auto import Draws
 from sharpley.engine.facts import check_method, method_name
-from sharpley.engine.methods import Method
+from sharpley.engine.methods import AUTO, METHODS, Method
 from sharpley.estimation import estimate
 from sharpley.estimators.draws.surrogate import SurrogateChoice
-from sharpley.forecast import PILOT_ROWS, Forecast, forecast, pilot_positions
+from sharpley.forecast import EXACT_PILOT_ROWS, PILOT_ROWS, Forecast, forecast, pilot_positions
 from sharpley.games.base import Games
 from sharpley.games.linked import Link, LinkedGames, as_link, check_link
 from sharpley.games.marginal.background import as_background, number_of_rows, take_rows
@@ -25,6 +25,7 @@ from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.model import ModelFunction
 from sharpley.games.marginal.outputs import Output
+from sharpley.indices import SHAPLEY
 from sharpley.result import ShapleyEstimate
 
 if TYPE_CHECKING:
@@ -47,8 +48,9 @@ class Explainer:
         ``shap.kmeans(data, 20)`` and ``shap.maskers.Independent(data)`` are backgrounds, too.
     method : str or factory, default "auto"
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
+        computes exact values of models that are sums of trees ("trees") or linear ("linear") without sampling. Else it
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
-        take long compared with the model (``sharpley.engine.auto`` has the rule).
+        take long compared with the model (``sharpley.engine.auto`` has the rule). Every other method samples.
     draws : {"auto", "shared", "own"}, default "auto"
         Whether every coalition is evaluated for all background rows ("shared"), or each ordering has a background row
         of its own ("own"; with "regression", each background row has coalitions of its own). "auto" does the former if
@@ -59,7 +61,8 @@ class Explainer:
         of the prediction. With a link, all background rows are used for every coalition.
     output : str, int, or list of these, optional
         Outputs to explain: names, positions, or "all". By default all, but only the second, positive class of a binary
-        classifier. Classes that are numbers have these as text for names: output="1".
+        classifier. Classes that are numbers have these as text for names: output="1". With "margin", the sum before a
+        link is explained, such as the log-odds of a boosted classifier, which are a sum of trees.
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None
@@ -260,12 +263,24 @@ class Explainer:
         (True, True)
         """
         everyone = self._games(X)
-        everyone.predict_background()  # once for the explainer, so that it is not part of what is extrapolated
         pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows, pilot_rows)))
+        exact_seconds = self._exact_seconds(pilot)
+        if exact_seconds is None:
+            everyone.predict_background()  # once for the explainer, so that it is not part of what is extrapolated
+        else:
+            pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows, EXACT_PILOT_ROWS)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
             found = self._estimate(pilot, max_evals, max_predictions, tol, surrogate, False, in_workers=False)
-        return forecast(n_rows or everyone.n_rows, found, pilot.model_time, None if self.groups else self.model)
+        return forecast(n_rows or everyone.n_rows, found, pilot.model_time, exact_seconds)
+
+    def _exact_seconds(self, games: MarginalGame) -> float | None:
+        """Return how long a closed form takes for the background and a few rows; None if values are estimated."""
+        is_open = self.method == AUTO or (isinstance(self.method, str) and METHODS[self.method].is_closed_form)
+        start = perf_counter()
+        if as_link(self.link) is not None or not is_open or games.closed_form(SHAPLEY) is None:
+            return None
+        return perf_counter() - start
 
     def map_partitions(
         self,

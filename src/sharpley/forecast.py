@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,8 @@ from sharpley.games.marginal.model import CallTime
 from sharpley.result import ShapleyEstimate
 
 PILOT_ROWS = 3
-TREE_MODULES = ("xgboost", "lightgbm", "catboost", "sklearn.ensemble", "sklearn.tree")
-TREE_NOTE = "exact Shapley values of this model exist: shap.TreeExplainer, and sharpley.games.TreeGame for XGBoost"
+EXACT_PILOT_ROWS = 1000  # for values in closed form, which take far less time for each row
+EXACT_NOTE = "values in closed form: exact over all background rows, without sampling"
 
 
 @dataclass(frozen=True)
@@ -82,23 +81,25 @@ def pilot_positions(n: int, count: int = PILOT_ROWS) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, n - 1, min(n, count)).astype(np.int64))
 
 
-def forecast(n_rows: int, found: ShapleyEstimate, in_model: CallTime, model: Any) -> Forecast:
-    """Extrapolate from the estimate of pilot rows, and the time that it took in the model, to all rows."""
+def forecast(n_rows: int, found: ShapleyEstimate, in_model: CallTime, exact_seconds: float | None) -> Forecast:
+    """Extrapolate from the estimate of pilot rows, and the time that it took in the model, to all rows.
+
+    ``exact_seconds`` is what a closed form takes for the background, once; None for values that are estimated.
+    """
     pilot = len(found.values)
     factor = n_rows / pilot
     error, size = (_root_mean_square(values) for values in (found.standard_errors, found.values))
-    module = type(model).__module__
     return Forecast(
         rows=n_rows,
         method=found.method,
         predictions=int(np.ceil(np.mean(np.asarray(found.n_predictions)) * n_rows)),
         model_calls=int(np.ceil(in_model.calls * factor)),
-        seconds=(found.compute_time or 0.0) * factor,
+        seconds=(found.compute_time or 0.0) * factor + (exact_seconds or 0.0),
         model_seconds=in_model.seconds * factor,
         standard_error=error,
         relative_error=error / size if size else 0.0,
         pilot_rows=pilot,
-        notes=[TREE_NOTE] if module.startswith(TREE_MODULES) else [],
+        notes=[] if exact_seconds is None else [EXACT_NOTE],
     )
 
 

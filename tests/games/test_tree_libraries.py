@@ -159,7 +159,8 @@ def test_values_are_those_of_enumeration_through_predictions(name):
 
 
 @pytest.mark.filterwarnings("ignore")  # of the libraries
-@pytest.mark.parametrize("name", ["XGBoost", "LightGBM", "CatBoost", "random forest", "boosted", "histograms"])
+# Not histograms: with scikit-learn 1.9, shap 0.51's values of these do not add up to the predictions.
+@pytest.mark.parametrize("name", ["XGBoost", "LightGBM", "CatBoost", "random forest", "boosted"])
 def test_values_are_those_of_shap_with_all_background_rows(name):
     import shap
 
