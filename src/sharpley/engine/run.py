@@ -25,8 +25,8 @@ from sharpley.coalitions.request import AllDraws, Request
 from sharpley.engine.blind import with_blind_errors
 from sharpley.engine.evaluation import evaluate
 from sharpley.engine.facts import can_own_coalitions, learns_from_rows, method_name
-from sharpley.engine.methods import AUTO, METHODS
 from sharpley.engine.making import make_estimator, make_estimator_of_draw, make_source, orderings_per_step
+from sharpley.engine.methods import AUTO, METHODS
 from sharpley.engine.progress import Progress, progress_bar
 from sharpley.engine.results import Results
 from sharpley.engine.settings import Plan, Settings, make_plan, make_settings

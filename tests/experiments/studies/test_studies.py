@@ -22,6 +22,7 @@ from sharpley_experiments.studies import (
     rough,
     surrogates,
     tiny,
+    trees,
     versions,
 )
 
@@ -162,3 +163,13 @@ def test_versions_compares_with_a_commit(tmp_path):
 def test_versions_names_a_commit_that_does_not_exist(tmp_path):
     with pytest.raises(ValueError, match="nowhere"):
         versions.main(["nowhere", "--quick"])
+
+
+def test_trees_measures_shap_too(tmp_path):
+    trees.main(["--quick", "--out", str(tmp_path / "trees.md")])
+    assert "| 6 | 10 | 100 | " in (tmp_path / "trees.md").read_text()
+
+
+def test_trees_measures_memory(capsys):
+    trees.main(["--quick", "--million"])
+    assert "MB of memory beyond the data" in capsys.readouterr().out

@@ -28,8 +28,8 @@ from sharpley._support.typing import Coalitions, Floats
 from sharpley.estimators.draws.coding import Codes, make_codes
 from sharpley.estimators.draws.walks import Walks
 from sharpley.games.base import DrawFacts
-from sharpley.games.trees.forest import Forest
 from sharpley.games.trees.closed_form import coded, sums_of_leaves, tree_values
+from sharpley.games.trees.forest import Forest
 from sharpley.games.trees.regressors import check_regressor, read_regressor
 
 FOLDS = 2
@@ -140,7 +140,9 @@ class Surrogates:
     def _shapley_values(self, forest: Forest, code: NDArray[np.float32], mine: NDArray[np.bool_], d: int) -> Floats:
         """Return the part that some of the draws have in the mean Shapley values of a surrogate, (d,)."""
         background = coded(forest, self.codes.columns[:, mine].T)
-        values, _ = tree_values(forest, background, self.weights[mine], coded(forest, code[None]), self.facts.players, d)
+        values, _ = tree_values(
+            forest, background, self.weights[mine], coded(forest, code[None]), self.facts.players, d
+        )
         return values[0, :, 0]
 
     def _learn(

@@ -16,14 +16,23 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.games.base import ClosedForm
-from sharpley.games.marginal.linear import LinearModel, read_linear
 from sharpley.games.marginal.calls import margin_options
 from sharpley.games.marginal.known import KnownBackground
+from sharpley.games.marginal.linear import LinearModel, read_linear
 from sharpley.games.marginal.mixing import Mixer
 from sharpley.games.marginal.model import ModelFunction, say_once
 from sharpley.games.marginal.players import Players
 from sharpley.games.marginal.tables import UNKNOWN, NotExactError, look_into, owners_of
-from sharpley.games.trees.closed_form import MAX_PATH_PLAYERS, TABLE_PLAYERS, Coded, Kept, has_nodes, players_on_paths, sums_of_leaves, tree_values
+from sharpley.games.trees.closed_form import (
+    MAX_PATH_PLAYERS,
+    TABLE_PLAYERS,
+    Coded,
+    Kept,
+    has_nodes,
+    players_on_paths,
+    sums_of_leaves,
+    tree_values,
+)
 from sharpley.games.trees.forest import Forest
 from sharpley.games.trees.readers import UnreadableTreesError, reader_of
 from sharpley.indices import SHAPLEY, Index
@@ -123,17 +132,17 @@ class ExactModel:
     def values(self, asked: Asked, index: Index, *, n_threads: int, is_forced: bool) -> ClosedForm:
         """Return exact values, after a comparison with the model's predictions."""
         owners = self._find_owners(asked)
-        self._check(asked, owners)
+        constant = self._checked_constant(asked, owners)
         if isinstance(self._form, LinearModel):
             tables = self._all_rows(asked), self._all_background(asked)
             values, base = self._form.values(*tables, asked.weights, owners, asked.players.d, index)
         else:
             values, base = self._of_trees(self._form, asked, owners, index, n_threads, is_forced)
-        base = base + self._constant
+        base = base + constant
         if index.name == SHAPLEY.name:
             full = asked.predict_rows()
             self._compare(full, base + values.sum(axis=1))
-        return ClosedForm(self.method, values, base, 1 - (-2 * CHECKED // asked.mixer.n_rows))
+        return ClosedForm(self.method, values, base, 1)
 
     def _of_trees(
         self, forest: Forest, asked: Asked, owners: NDArray[np.int64], index: Index, n_threads: int, is_forced: bool
@@ -141,14 +150,14 @@ class ExactModel:
         on_paths = players_on_paths(forest, owners)
         if on_paths.max(initial=0) > MAX_PATH_PLAYERS:
             raise NotExactError(
-                f"a path of a tree has {on_paths.max()} features, and exact values exist for at most {MAX_PATH_PLAYERS}; "
-                f"limit max_depth to {MAX_PATH_PLAYERS}, or group columns"
+                f"a path of a tree has {on_paths.max()} features, and exact values exist for at most "
+                f"{MAX_PATH_PLAYERS}; limit max_depth to {MAX_PATH_PLAYERS}, or group columns"
             )
         n, deep = len(asked.weights), int((on_paths > TABLE_PLAYERS).sum())
         if deep * n > MOST_WALKS and not is_forced:
             raise NotExactError(
-                f"{deep} of its {len(forest.trees)} trees have more than {TABLE_PLAYERS} features on a path, which takes "
-                f"long with {n} background rows; method='trees' computes exact values nevertheless"
+                f"{deep} of its {len(forest.trees)} trees have more than {TABLE_PLAYERS} features on a path, which "
+                f"takes long with {n} background rows; method='trees' computes exact values nevertheless"
             )
         if self._background is None:
             self._background = Coded(forest, self._blocks(asked.mixer.fresh_background), n)
@@ -180,8 +189,8 @@ class ExactModel:
             owners = self._owners = found
         return np.maximum(owners, 0)  # a column that never varies has no part in any value
 
-    def _check(self, asked: Asked, owners: NDArray[np.int64]) -> None:
-        """Compare the form with the model's predictions for background rows and for mixed rows."""
+    def _checked_constant(self, asked: Asked, owners: NDArray[np.int64]) -> Floats:
+        """Compare the form with the model's predictions for background rows and for mixed rows; return the constant."""
         rng, n = np.random.default_rng(0), 2 * CHECKED
         draws, rows = (rng.integers(size, size=n) for size in (asked.mixer.n_background, asked.mixer.n_rows))
         coalitions = rng.random((n, asked.players.d)) < rng.random((n, 1))
@@ -197,6 +206,7 @@ class ExactModel:
         known = (predictions - sums)[:CHECKED].mean(axis=0) if self._constant is None else self._constant
         self._compare(predictions, sums + known)
         self._constant = known
+        return known
 
     def _compare(self, predictions: Floats, ours: Floats) -> None:
         most = float(np.abs(predictions - ours).max())

@@ -117,8 +117,11 @@ class Forest:
     @cached_property
     def _coding(self) -> tuple[Nodes, list[_Column]]:
         """The nodes and the columns that they ask for: one for each feature, and one for each split of categories."""
-        none = Tree(*(np.empty(0, kind) for kind in (np.int32, np.int32, np.int32, float, bool, float)))
-        joined = [np.concatenate(arrays) for arrays in zip(*(tree[:5] for tree in [none, *self.trees]), strict=True)]
+        kinds = (np.int32, np.int32, np.int32, np.float64, np.bool_)
+        joined = [
+            np.concatenate([np.empty(0, kind), *(tree[column] for tree in self.trees)]).astype(kind)
+            for column, kind in enumerate(kinds)
+        ]
         left, right, feature, threshold, missing_left = joined
         start = np.repeat(self.roots, np.diff([*self.roots, len(left)]))
         left, right = (np.where(child >= 0, child + start, LEAF).astype(np.int32) for child in (left, right))
@@ -171,4 +174,3 @@ def _code(values: Floats, column: _Column) -> NDArray[np.int64]:
         # NaN is above all numbers in the order of searchsorted.
         return np.where(missing, 0, 1 + np.searchsorted(column.thresholds, values, side="right"))
     return np.where(missing, column.missing_is_one, np.isin(values, column.categories)).astype(np.int64)
-
