@@ -1,6 +1,6 @@
 """Games: their common interface, models as games, and classic games with known Shapley values."""
 
-from sharpley.games.base import ENDLESS, DrawFacts, Games
+from sharpley.games.base import ENDLESS, ClosedForm, DrawFacts, Games
 from sharpley.games.callables import CallableGame, Game, as_games
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
 from sharpley.games.linked import LinkedGames
@@ -17,6 +17,7 @@ __all__ = [
     "Airport",
     "Background",
     "CallableGame",
+    "ClosedForm",
     "DrawFacts",
     "Game",
     "Games",
