@@ -68,7 +68,7 @@ def estimates(method: AnyMethod, index: Index) -> bool:
 def check_estimates(method: AnyMethod, index: Index) -> None:
     """Raise an error, which names the methods that do, if a method does not estimate an index."""
     if not estimates(method, index):
-        able = [name for name in METHODS if estimates(name, index) and name != AUTO]
+        able = [name for name, record in METHODS.items() if estimates(name, index) and record.factory is not None]
         raise ValueError(f"method {method_name(method)!r} does not estimate {index.name!r}; methods that do: {able}")
 
 

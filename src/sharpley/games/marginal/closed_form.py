@@ -39,7 +39,7 @@ from sharpley.indices import SHAPLEY, Index
 
 CHECKED = 32  # background rows, and as many mixed rows, whose predictions are compared with the closed form
 OF_RANGE, OF_SIZE = 1e-4, 4e-6  # tolerance: shares of the range and of the largest of these predictions
-MOST_WALKS = 2**21  # background rows × deep trees beyond which "auto" samples
+MOST_WALKS = 2**19  # background rows × deep trees beyond which "auto" samples: about 1.6 s for a row
 
 Predict: TypeAlias = Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64]], Floats]
 """Predictions for mixed rows: numbers of rows (p,), coalitions (p, d), numbers of background rows (p,) -> (p, k)."""
