@@ -1,139 +1,167 @@
-"""The way of one call through the code: how many files, functions and rooms ``Explainer(...)(X)`` passes.
+"""The size of the library, and the way of a call through it.
 
     python scripts/trace_call.py                       # this source tree
     python scripts/trace_call.py --src OTHER/src       # another one, such as an older worktree
+    python scripts/trace_call.py --call gp             # one call only, with its files in the order of their first use
 
-A function counts once, however often it is called, and a *switch* is a call of a function in another file than that of
-the function called before it; first visits are switches between functions that are called for the first time, which
-is what a reader of the code follows (loops repeat the same way). A room is a folder, or a file of the package itself;
-it is *entered* by a call from another room, unless it is already at work further up the stack; a generator that goes on
-is not entered again. Four columns tell apart what an entry means:
-
-- *flow*: rooms that do a part of the work, which should be entered once (samplers twice, to draw and to weigh);
-- *made*: objects of such rooms that are made, to be set to work later, and declared facts that are read there, such as
-  the least budget of a method;
-- *games*: what the engine asks the games for, which are the evaluations and facts such as the number of draws;
-- *vocabulary*: rooms at the bottom of the import contract, whose types and functions every room uses as it uses NumPy.
+The first table counts lines, files, classes, constants and settings. The second counts, for six calls, the files and
+functions of the library that run, and how deep they call each other. Nothing is left out: a function counts once,
+however often it is called, and so do methods, properties, constructors and generators. The depth is the largest number
+of frames of the library on the stack at a time. Compiled functions have no frames, so their callers are the deepest.
+Every call is made once before it is traced, so that imports and compilation are not part of it.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import contextlib
+import io
 import sys
+import tempfile
 import warnings
-from collections import Counter
-from inspect import CO_GENERATOR
-from itertools import pairwise
+from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-METHODS = {"gp": "shared", "antithetic": "shared", "antithetic, own draws": "own"}
-MAKES_OR_TELLS = ("__init__", "least_budget")
-VOCABULARY = ("_support", "coalitions", "indices", "permutations", "result", "presentation")
-
 
 class Trace:
-    """Calls of a package's functions."""
+    """Functions of a package that run, with their files, and the depth of their calls."""
 
     def __init__(self, package: Path) -> None:
         self._root = str(package) + "/"
-        self.calls: list[tuple[str, str]] = []
-        self.entries: Counter[str] = Counter()
-        self.made: Counter[str] = Counter()
-        self.rooms: list[str] = []
-        self._generators: dict[int, FrameType] = {}
+        self.functions: dict[tuple[str, str], None] = {}
+        self.depth = 0
 
-    def file_of(self, frame: FrameType) -> str | None:
-        """The file of a frame, relative to the package; None if it is not the package's."""
-        path = frame.f_code.co_filename
-        return path.removeprefix(self._root) if path.startswith(self._root) else None
-
-    def _goes_on(self, frame: FrameType) -> bool:
-        """Return whether the frame is that of a generator that was called before."""
-        if not frame.f_code.co_flags & CO_GENERATOR:
-            return False
-        known = id(frame) in self._generators
-        self._generators[id(frame)] = frame  # kept, so that no other frame gets the same number
-        return known
+    @property
+    def files(self) -> list[str]:
+        """The files, in the order of their first use."""
+        return list(dict.fromkeys(file for file, _ in self.functions))
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         """Record a call, as ``sys.setprofile`` wants it."""
-        file = self.file_of(frame)
-        if event != "call" or file is None or self._goes_on(frame):
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(self._root):
             return
-        self.calls.append((file, frame.f_code.co_qualname))
-        room = room_of(file)
-        above, at_work = frame.f_back, False
-        while above is not None and not at_work:
-            caller = self.file_of(above)
-            at_work = caller is not None and room_of(caller) == room
+        self.functions[code.co_filename.removeprefix(self._root), code.co_qualname] = None
+        depth, above = 0, frame
+        while above is not None:
+            depth += above.f_code.co_filename.startswith(self._root)
             above = above.f_back
-        if not at_work and frame.f_code.co_name in MAKES_OR_TELLS:
-            self.made[room] += 1
-        elif not at_work:
-            self.entries[room] += 1
-            if not self.rooms or self.rooms[-1] != room:
-                self.rooms.append(room)
+        self.depth = max(self.depth, depth)
 
 
-def room_of(file: str) -> str:
-    """The folder of a file, or the file's own name."""
-    return file.partition("/")[0].removesuffix(".py")
-
-
-def switches(calls: list[tuple[str, str]]) -> int:
-    """How often consecutive calls are of functions in different files."""
-    return sum(first[0] != second[0] for first, second in pairwise(calls))
-
-
-def traced(method: str, draws: str) -> Trace:
-    """Trace the call of an explainer; a call before it compiles and imports."""
+def calls(folder: Path) -> dict[str, Callable[[], Any]]:
+    """Return the calls that are traced, by name."""
     import sharpley
+    from sharpley.games import UnanimitySum
 
-    rows = np.random.default_rng(0).normal(size=(60, 12))
+    rows = np.random.default_rng(0).normal(size=(400, 12))
+    game = UnanimitySum.random(12, n_terms=30, max_order=4, rng=0)
 
     def model(table: np.ndarray) -> np.ndarray:
         return table[:, 0] * table[:, 1] * table[:, 2] + np.tanh(table).sum(axis=1)
 
-    def explainer() -> Any:
-        return sharpley.Explainer(model, rows[:20], method=method, draws=draws, rng=0)
+    def explained(n_background: int) -> Any:
+        return sharpley.Explainer(model, rows[:n_background], rng=0)(rows[300:304])
 
-    explainer()(rows[30:34])
-    fresh = explainer()
-    trace = Trace(Path(sharpley.__file__).parent)
+    return {
+        "Orthogonal(10).random(36)": lambda: sharpley.Orthogonal(10, rng=0).random(36),
+        "shapley_values, orthogonal": lambda: sharpley.shapley_values(game, method="orthogonal", rng=0),
+        "shapley_values, gp": lambda: sharpley.shapley_values(game, method="gp", rng=0),
+        "Explainer, 300 background rows": lambda: explained(300),
+        "Explainer, 50 background rows": lambda: explained(50),
+        "sharpley explain": lambda: _command_line(folder, rows),
+    }
+
+
+def _command_line(folder: Path, rows: np.ndarray) -> None:
+    """Explain ten rows of a file."""
+    import pandas as pd
+
+    from sharpley.app.cli import app
+
+    table = pd.DataFrame(rows[:60, :6], columns=list("abcdef"))
+    table.to_csv(folder / "background.csv", index=False)
+    table[:10].to_csv(folder / "rows.csv", index=False)
+    (folder / "traced_model.py").write_text("def predict(frame):\n    return frame.prod(axis=1).to_numpy()\n")
+    sys.path.insert(0, str(folder))
+    files = ["--data", folder / "rows.csv", "--background", folder / "background.csv"]
+    options = ["--model", "traced_model:predict", *files, "--out", folder / "out", "--restart"]
+    with contextlib.redirect_stdout(io.StringIO()):
+        app(["explain", *map(str, options)], standalone_mode=False)
+
+
+def traced(call: Callable[[], Any], package: Path) -> Trace:
+    """Trace a call."""
+    call()
+    trace = Trace(package)
     sys.setprofile(trace)
     try:
-        fresh(rows[30:34])
+        call()
     finally:
         sys.setprofile(None)
     return trace
 
 
-def named(entries: Counter[str]) -> str:
-    """The rooms of the flow with their numbers of entries."""
-    return ", ".join(f"{room} {count}" for room, count in entries.items() if room not in (*VOCABULARY, "games"))
+def size_of(package: Path) -> dict[str, int]:
+    """Count lines, files, classes, functions, constants of modules, and settings of "gp"."""
+    from sharpley.estimators import GPSettings
+
+    sources = {path: path.read_text() for path in sorted(package.rglob("*.py"))}
+    trees = [ast.parse(source) for source in sources.values()]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    assigned = [
+        target
+        for tree in trees
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    ]
+    return {
+        "lines": sum(source.count("\n") for source in sources.values()),
+        "files": len(sources),
+        "classes": sum(isinstance(node, ast.ClassDef) for node in nodes),
+        "functions": sum(isinstance(node, ast.FunctionDef) for node in nodes),
+        "module constants": sum(isinstance(name, ast.Name) and name.id.isupper() for name in assigned),
+        "settings of gp": _n_settings(GPSettings()),
+        "lines of gp": sum(source.count("\n") for path, source in sources.items() if "gp" in path.parts),
+    }
+
+
+def _n_settings(settings: Any) -> int:
+    """Count the fields of settings, those of settings within them included."""
+    values = [getattr(settings, each.name) for each in fields(settings)]
+    return sum(_n_settings(value) if hasattr(value, "__dataclass_fields__") else 1 for value in values)
 
 
 def main() -> None:
-    """Print a table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--src", type=Path, default=Path(__file__).parents[1] / "src")
-    sys.path.insert(0, str(parser.parse_args().src.resolve()))
+    parser.add_argument("--call", help="part of the name of a call: trace only this one, and list its files")
+    options = parser.parse_args()
+    sys.path.insert(0, str(options.src.resolve()))
     warnings.simplefilter("ignore")
-    print("| method | files | functions | file switches | on first visits | flow | made | games | vocabulary |")
-    print("|---|--:|--:|--:|--:|---|---|--:|--:|")
-    for label, draws in METHODS.items():
-        trace = traced(label.partition(",")[0], draws)
-        distinct = list(dict.fromkeys(trace.calls))
-        files = {file for file, _ in distinct}
-        counts = f"{len(files)} | {len(distinct)} | {switches(trace.calls)} | {switches(distinct)}"
-        flow, made = named(trace.entries), named(trace.made)
-        everything = trace.entries + trace.made
-        words = sum(everything[room] for room in VOCABULARY)
-        print(f"| {label} | {counts} | {flow} | {made} | {everything['games']} | {words} |")
+    import sharpley
+
+    package = Path(sharpley.__file__).parent
+    if options.call is None:
+        sizes = size_of(package)
+        print("| " + " | ".join(sizes) + " |\n|" + "--:|" * len(sizes))
+        print("| " + " | ".join(f"{count:,}" for count in sizes.values()) + " |\n")
+    print("| call | files | functions | depth |\n|---|--:|--:|--:|")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, call in calls(Path(folder)).items():
+            if options.call is None or options.call in name:
+                trace = traced(call, package)
+                print(f"| {name} | {len(trace.files)} | {len(trace.functions)} | {trace.depth} |")
+                if options.call is not None:
+                    print("\n".join(trace.files))
 
 
 if __name__ == "__main__":

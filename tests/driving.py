@@ -9,7 +9,12 @@ from sharpley.estimators.base import Block
 
 def one_game(game):
     """Return the function that ``drive`` expects, for a single game."""
-    return lambda coalitions: np.asarray(game(coalitions), dtype=float).reshape(1, len(coalitions), -1)
+
+    def values_of(coalitions):
+        values = np.asarray(game(coalitions), dtype=float)
+        return values[None, :, None] if values.ndim == 1 else values[None]
+
+    return values_of
 
 
 def many_games(games):

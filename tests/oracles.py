@@ -1,7 +1,7 @@
 """Slow but obvious implementations of what the package computes fast."""
 
-from itertools import combinations, permutations
-from math import comb
+from itertools import chain, combinations, permutations
+from math import comb, factorial
 
 import numpy as np
 
@@ -110,6 +110,91 @@ def shapley_functional(coalitions):
             weight = 1.0 / (d * comb(d - 1, others))
             matrix[player, column] = weight if members[player] else -weight
     return matrix
+
+
+def subsets(players, least=0, most=None):
+    """All subsets of a collection with ``least`` to ``most`` members, as tuples."""
+    players = list(players)
+    sizes = range(least, (len(players) if most is None else most) + 1)
+    return list(chain.from_iterable(combinations(players, size) for size in sizes))
+
+
+def discrete_derivative(game, label, members):
+    """Σ_{L⊆label} (−1)^{|label|−|L|} v(members ∪ L); ``game`` maps frozensets to numbers."""
+    return sum(
+        (-1) ** (len(label) - len(inner)) * game(frozenset(members) | frozenset(inner)) for inner in subsets(label)
+    )
+
+
+def cardinal_index(game, d, label, weight):
+    """Σ_T weight(|T|) ∂_label v(T) over all coalitions T of the other players."""
+    others = [player for player in range(d) if player not in label]
+    return sum(weight(len(t)) * discrete_derivative(game, label, t) for t in subsets(others))
+
+
+def shapley_interaction(game, d, label):
+    """SII by Grabisch and Roubens' definition."""
+    s = len(label)
+    return cardinal_index(game, d, label, lambda t: factorial(t) * factorial(d - s - t) / factorial(d - s + 1))
+
+
+def banzhaf_interaction(game, d, label):
+    """BII: the mean of the derivative over all coalitions of the others."""
+    return cardinal_index(game, d, label, lambda t: 0.5 ** (d - len(label)))
+
+
+def taylor_interaction(game, d, label, order):
+    """STII: the mean over all orderings; a set of ``order`` players interacts given all players before its first."""
+    if len(label) < order:
+        return discrete_derivative(game, label, ())
+    orderings = list(permutations(range(d)))
+    before = [ordering[: min(ordering.index(player) for player in label)] for ordering in orderings]
+    return sum(discrete_derivative(game, label, members) for members in before) / len(orderings)
+
+
+def n_shapley(game, d, order):
+    """k-SII by the recursion of its definition over orders; the difference goes to subsets by Bernoulli numbers."""
+    found = {(player,): shapley_interaction(game, d, (player,)) for player in range(d)}
+    for size in range(2, order + 1):
+        for label in combinations(range(d), size):
+            found[label] = shapley_interaction(game, d, label)
+            for inner in subsets(label, 1, size - 1):
+                found[inner] += {1: -1 / 2, 2: 1 / 6}[size - len(inner)] * found[label]
+    return found
+
+
+def faithful_interactions(game, d, order, weights):
+    """The best approximation of a game by interactions of up to ``order`` players, by weighted least squares.
+
+    ``weights[s]`` is the weight of coalitions of s players; infinite ones are constraints.
+    """
+    labels, coalitions = subsets(range(d), 0, order), subsets(range(d))
+    inside = np.array([[set(label) <= set(members) for label in labels] for members in coalitions], dtype=float)
+    values = np.array([game(frozenset(members)) for members in coalitions])
+    w = np.array([weights[len(members)] for members in coalitions])
+    fixed = np.isinf(w)
+    gram = inside[~fixed].T @ (w[~fixed, None] * inside[~fixed])
+    system = np.block([[gram, inside[fixed].T], [inside[fixed], np.zeros((fixed.sum(), fixed.sum()))]])
+    right = np.concatenate([inside[~fixed].T @ (w[~fixed] * values[~fixed]), values[fixed]])
+    solution = np.linalg.lstsq(system, right, rcond=None)[0]
+    return dict(zip(labels, solution[: len(labels)], strict=True))
+
+
+def interactions(game, d, name, order):
+    """Every component of an interaction index, by its definition: a dict from labels to numbers."""
+    labels = subsets(range(d), 1, order)
+    if name == "k-SII":
+        return n_shapley(game, d, order)
+    if name in ("FSII", "FBII"):
+        ends = [np.inf if s in (0, d) else 1 / (comb(d, s) * s * (d - s)) for s in range(d + 1)]
+        found = faithful_interactions(game, d, order, ends if name == "FSII" else [1.0] * (d + 1))
+        return {label: found[label] for label in labels}
+    definition = {
+        "SII": shapley_interaction,
+        "BII": banzhaf_interaction,
+        "STII": lambda *arguments: taylor_interaction(*arguments, order),
+    }[name]
+    return {label: definition(game, d, label) for label in labels}
 
 
 def dense_gram(z, t, scales, tau2):

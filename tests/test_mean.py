@@ -3,7 +3,7 @@ import pytest
 
 from sharpley import SAMPLERS, all_orderings, permutation_mean
 from sharpley.coalitions.moments import group_totals, group_weights, grouped_moments
-from sharpley.engine.making import make_sampler
+from sharpley.engine.methods import as_sampler
 from sharpley.samplers.replicates import REPLICATES, draw_groups
 
 D = 5
@@ -58,7 +58,7 @@ def test_equal_seeds_yield_equal_results():
 @pytest.mark.parametrize("method", SAMPLERS)
 @pytest.mark.parametrize("n", [1, 2, 3, 9, 40, 81])
 def test_groups_hold_n_orderings_with_weights_that_sum_to_one(method, n):
-    drawn = draw_groups(make_sampler(method, D, rng=0), n)
+    drawn = draw_groups(as_sampler(method).start_sampler(D, 0), n)
     assert drawn.orderings.shape == (n, D)
     assert drawn.weights.sum() == pytest.approx(1.0)
     assert drawn.groups.max() + 1 == len(np.unique(drawn.groups))
@@ -66,14 +66,14 @@ def test_groups_hold_n_orderings_with_weights_that_sum_to_one(method, n):
 
 @pytest.mark.parametrize("method", ["sobol", "herding", "sbq"])
 def test_dependent_sequences_are_replicated(method):
-    drawn = draw_groups(make_sampler(method, 6, rng=0), 23)
+    drawn = draw_groups(as_sampler(method).start_sampler(6, 0), 23)
     assert np.bincount(drawn.groups).tolist() == [5, 5, 5, 4, 4]
-    alone = make_sampler(method, 6, rng=0).spawn(REPLICATES)[0]
+    alone = as_sampler(method).start_sampler(6, 0).spawn(REPLICATES)[0]
     np.testing.assert_array_equal(drawn.orderings[drawn.groups == 0], alone.random(5))
 
 
 def test_pairs_stay_together_in_replicates():
-    drawn = draw_groups(make_sampler("orthogonal", 30, rng=0), 22)
+    drawn = draw_groups(as_sampler("orthogonal").start_sampler(30, 0), 22)
     assert np.bincount(drawn.groups).tolist() == [6, 4, 4, 4, 4]
     np.testing.assert_array_equal(drawn.orderings[1::2], drawn.orderings[::2, ::-1])
     np.testing.assert_array_equal(drawn.groups[1::2], drawn.groups[::2])
@@ -81,7 +81,7 @@ def test_pairs_stay_together_in_replicates():
 
 def test_blocks_are_groups_of_their_own():
     """At d = 4 a block holds 6 orderings: five replicates of 12 are ten groups."""
-    drawn = draw_groups(make_sampler("orthogonal", 4, rng=0), 12 * REPLICATES)
+    drawn = draw_groups(as_sampler("orthogonal").start_sampler(4, 0), 12 * REPLICATES)
     assert np.bincount(drawn.groups).tolist() == [6] * 2 * REPLICATES
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sharpley
 from sharpley import METHODS, SAMPLERS, KernelHerding, Spearman, from_orderings, shapley_values
 from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.making import make_estimator
+from sharpley.engine.methods import as_method
 from sharpley.estimators import OwenEstimator, OwenHalvedEstimator
 from sharpley.games import Airport, Glove, UnanimitySum, WeightedVoting
 
@@ -187,7 +187,7 @@ def test_tolerance_is_relative_to_the_values():
 
 
 def test_stratified_coalitions_have_the_given_size_and_do_not_contain_the_player():
-    estimator = make_estimator("stratified", 7, np.random.default_rng(0))
+    estimator = as_method("stratified").start(7, np.random.default_rng(0))
     strata = np.arange(49)
     coalitions = estimator._random_coalitions(strata // 7, strata % 7)
     assert coalitions.sum(axis=1).tolist() == (strata % 7).tolist()
@@ -362,7 +362,7 @@ def test_the_store_keeps_each_coalition_once():
         ({"tol": float("nan")}, ValueError, "tol must be a positive number"),
         ({"method": "shapley"}, ValueError, "unknown method 'shapley'; choose one of 'auto', 'monte-carlo'"),
         ({"method": 3}, TypeError, "method must be a name, or a class of samplers or estimators"),
-        ({"method": lambda d, rng: 7}, TypeError, "must make a Sampler or an Estimator"),
+        ({"method": lambda d, rng: 7}, TypeError, "must make a Sampler or a CoalitionEstimator"),
     ],
 )
 def test_invalid_arguments_raise_an_error_before_the_game_is_called(arguments, error, message):

@@ -22,7 +22,7 @@ from sharpley.mean import PermutationMean, permutation_mean
 from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
-from sharpley.result import ShapleyEstimate, load
+from sharpley.result import InteractionEstimate, ShapleyEstimate, load
 from sharpley.samplers import (
     Antithetic,
     KernelHerding,
@@ -49,6 +49,7 @@ __all__ = [
     "Games",
     "ImageEstimate",
     "ImageExplainer",
+    "InteractionEstimate",
     "Kendall",
     "Kernel",
     "KernelHerding",

@@ -6,16 +6,15 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sharpley._support.checks import check_flag
 from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, hint, with_hints
 from sharpley._support.typing import RNG
-from sharpley.engine.auto import Draws
-from sharpley.engine.facts import check_method, method_name
-from sharpley.engine.methods import AUTO, METHODS, Method
-from sharpley.estimation import estimate
-from sharpley.estimators.draws.surrogate import SurrogateChoice
+from sharpley.engine.methods import AUTO, Method, as_method
+from sharpley.engine.options import Draws, Limits, Options, check_options, documented
+from sharpley.engine.run import run
+from sharpley.engine.settings import make_settings
 from sharpley.forecast import EXACT_PILOT_ROWS, PILOT_ROWS, Forecast, forecast, pilot_positions
 from sharpley.games.base import Games
 from sharpley.games.linked import Link, LinkedGames, as_link, check_link
@@ -25,8 +24,8 @@ from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.model import ModelFunction
 from sharpley.games.marginal.outputs import Output
-from sharpley.indices import SHAPLEY
-from sharpley.result import ShapleyEstimate
+from sharpley.indices import SHAPLEY, Index, index_by_name
+from sharpley.result import InteractionEstimate, ShapleyEstimate
 
 if TYPE_CHECKING:
     import shap
@@ -62,7 +61,8 @@ class Explainer:
     output : str, int, or list of these, optional
         Outputs to explain: names, positions, or "all". By default all, but only the second, positive class of a binary
         classifier. Classes that are numbers have these as text for names: output="1". With "margin", the sum before a
-        link is explained, such as the log-odds of a boosted classifier, which are a sum of trees.
+        link is explained, such as the log-odds of a boosted classifier, which are a sum of trees. Labels of classes or
+        clusters are explained only if you ask for them, as numbers, by output="label".
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None
@@ -112,7 +112,7 @@ class Explainer:
         self.model = model
         self.model_method = ModelFunction(model, output, output_names).name
         self.background = as_background(background, rng=rng)
-        check_method(method)
+        as_method(method)  # an error now, if there is no such method
         self.method = method
         self.draws = draws
         check_link(link, number_of_rows(self.background.rows))
@@ -129,16 +129,11 @@ class Explainer:
         self._known = KnownBackground()
         self._known_of: tuple[Any, ...] = (self.model, self.background, self.groups, self.output)
 
-    @with_hints(OF_CALL)
+    @documented(Limits)
     def __call__(
         self,
         X: Any,  # noqa: N803 (scikit-learn's name)
-        *,
-        max_evals: int | None = None,
-        max_predictions: int | None = None,
-        tol: float | None = None,
-        surrogate: SurrogateChoice = None,
-        progress: bool | None = None,
+        **limits: Unpack[Limits],
     ) -> shap.Explanation:
         """Explain rows, and return a ``shap.Explanation`` for shap's plots.
 
@@ -147,20 +142,7 @@ class Explainer:
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
             Rows to explain, usually of the same type as the background. For one row, such as ``X[0]`` or
             ``frame.iloc[0]``, the result has no axis of rows.
-        max_evals : int, optional
-            Maximum number of distinct coalitions to evaluate for each row, v(∅) and v(N) included: 20 d + 2 by default,
-            1000 d + 2 with ``tol``. Each pays for one prediction for every background row, but for at most 100 unless
-            draws="shared".
-        max_predictions : int, optional
-            Maximum number of predictions for each row.
-        tol : float, optional
-            Stop evaluating a row once its largest standard error is at most ``tol`` times the range of its values.
-        surrogate : "auto", tree regressor or None, default None
-            A regressor that learns the model from its predictions for mixed rows, so that these only have to show what
-            it misses. For models that take more than about 0.1 ms for a prediction; "auto" fits one for each row, and
-            uses it where it lowers the variance. See ``estimate``.
-        progress : bool, optional
-            Whether to show a progress bar: by default on a terminal. (``n_jobs`` is an argument of the explainer.)
+        {options}
 
         Returns
         -------
@@ -179,28 +161,25 @@ class Explainer:
         """
         from sharpley.adapters.shap.explanation import of_one_row, to_explanation
 
+        check_options(limits, Limits, "Explainer.__call__", OF_CALL)
         games = self._games(X)
-        found = self._estimate(games, max_evals, max_predictions, tol, surrogate, progress)
+        found = self._estimate(games, limits)
         explanation = to_explanation(found, games.rows, games.players, self.background.rows)
         return of_one_row(explanation) if is_one_row(X) else explanation
 
-    @with_hints(OF_CALL)
+    @documented(Limits)
     def estimate(
         self,
         X: Any,  # noqa: N803 (scikit-learn's name)
-        *,
-        max_evals: int | None = None,
-        max_predictions: int | None = None,
-        tol: float | None = None,
-        surrogate: SurrogateChoice = None,
-        progress: bool | None = None,
+        **limits: Unpack[Limits],
     ) -> ShapleyEstimate:
         """Explain rows, and return plain arrays.
 
         Parameters
         ----------
-        X, max_evals, max_predictions, tol, surrogate, progress
-            As for a call of the explainer. For one row, the result has no axis of rows.
+        X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+            Rows to explain. For one row, the result has no axis of rows.
+        {options}
 
         Returns
         -------
@@ -218,20 +197,63 @@ class Explainer:
         >>> estimate.base_values
         array([0., 0.])
         """
-        found = self._estimate(self._games(X), max_evals, max_predictions, tol, surrogate, progress)
+        check_options(limits, Limits, "Explainer.estimate", OF_CALL)
+        found: ShapleyEstimate = self._estimate(self._games(X), limits)
         return found.row(0) if is_one_row(X) else found
 
-    @with_hints(OF_CALL)
+    @documented(Limits, without=("surrogate",))
+    def interactions(
+        self,
+        X: Any,  # noqa: N803 (scikit-learn's name)
+        *,
+        index: str | Index = "k-SII",
+        order: int | None = None,
+        **limits: Unpack[Limits],
+    ) -> InteractionEstimate:
+        """Explain rows by the interactions of pairs of features, with error bars.
+
+        Parameters
+        ----------
+        X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
+            Rows to explain. For one row, the result has no axis of rows.
+        index : {"k-SII", "SII", "STII", "FSII", "BII", "FBII"} or Index, default "k-SII"
+            The kind of interaction. Those of "k-SII", "STII" and "FSII", with the main effects, add up to the
+            prediction less the base value; those of "SII" and "k-SII" extend Shapley values, "BII" and "FBII" Banzhaf
+            values, and "FSII" and "FBII" approximate the model best.
+        order : int, optional
+            Number of features in the largest sets: 2 by default; 3 with method "exact".
+        {options}
+
+        Returns
+        -------
+        InteractionEstimate
+            With one component for every feature and every pair of features.
+
+        Examples
+        --------
+        >>> explainer = Explainer(lambda X: X[:, 0] * X[:, 1], [[0.0, 0.0]], feature_names=["width", "height"])
+        >>> explainer.interactions([[2.0, 3.0], [1.0, 4.0]], index="SII")["width × height"].values
+        array([[6.],
+               [4.]])
+        """
+        check_options(limits, Limits, "Explainer.interactions", OF_CALL)
+        resolved = index_by_name(index, order)
+        if resolved.order < 2:
+            raise ValueError(
+                f"index {resolved.name!r} of order {resolved.order} has no interactions; choose one such as 'k-SII', "
+                "of order 2"
+            )
+        found: InteractionEstimate = self._estimate(self._games(X), limits, index=resolved)
+        return found.row(0) if is_one_row(X) else found
+
+    @documented(Limits)
     def plan(
         self,
         X: Any,  # noqa: N803 (scikit-learn's name)
         *,
-        max_evals: int | None = None,
-        max_predictions: int | None = None,
-        tol: float | None = None,
-        surrogate: SurrogateChoice = None,
         pilot_rows: int = PILOT_ROWS,
         n_rows: int | None = None,
+        **limits: Unpack[Limits],
     ) -> Forecast:
         """Forecast what explaining rows will cost and how accurate it will be, from a pilot of a few of them.
 
@@ -240,13 +262,12 @@ class Explainer:
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
             Rows that are to be explained. A few of them are explained for the forecast, and the background is
             predicted, if it has not been yet.
-        max_evals, max_predictions, tol, surrogate
-            As for the explanation that is planned.
         pilot_rows : int, default 3
             Maximum number of rows that are explained for the forecast. More of them give a better forecast of the time
             that many rows take, which are explained together.
         n_rows : int, optional
             Number of rows that are to be explained, if X is only a sample of them.
+        {options}
 
         Returns
         -------
@@ -262,6 +283,7 @@ class Explainer:
         >>> forecast.predictions <= 1000 * 16_200, forecast.relative_error < 0.05
         (True, True)
         """
+        check_options(limits, Limits, "Explainer.plan", OF_CALL)
         everyone = self._games(X)
         pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows, pilot_rows)))
         exact_seconds = self._exact_seconds(pilot)
@@ -271,12 +293,13 @@ class Explainer:
             pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows, EXACT_PILOT_ROWS)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
-            found = self._estimate(pilot, max_evals, max_predictions, tol, surrogate, False, in_workers=False)
+            found = self._estimate(pilot, {**limits, "progress": False}, in_workers=False)
         return forecast(n_rows or everyone.n_rows, found, pilot.model_time, exact_seconds)
 
     def _exact_seconds(self, games: MarginalGame) -> float | None:
         """Return how long a closed form takes for the background and a few rows; None if values are estimated."""
-        is_open = self.method == AUTO or (isinstance(self.method, str) and METHODS[self.method].is_closed_form)
+        method = as_method(self.method)
+        is_open = method.name == AUTO or method.is_closed_form
         start = perf_counter()
         if as_link(self.link) is not None or not is_open or games.closed_form(SHAPLEY) is None:
             return None
@@ -327,33 +350,19 @@ class Explainer:
             known=self._known,
         )
 
-    def _estimate(
-        self,
-        games: MarginalGame,
-        max_evals: int | None,
-        max_predictions: int | None,
-        tol: float | None,
-        surrogate: SurrogateChoice,
-        progress: bool | None,
-        *,
-        in_workers: bool = True,
-    ) -> ShapleyEstimate:
+    def _estimate(self, games: MarginalGame, limits: Limits, *, in_workers: bool = True, index: Index = SHAPLEY) -> Any:
         start = perf_counter()
         linked: Games = games if as_link(self.link) is None else LinkedGames(games, self.link or "identity")
-        found = estimate(
-            linked,
-            method=self.method,
-            draws=self.draws,
-            max_evals=max_evals,
-            max_predictions=max_predictions,
-            tol=tol,
-            rng=self.rng,
-            unbiased=self.unbiased,
-            surrogate=surrogate,
-            independent_rows=self.independent_rows,
-            n_jobs=self.n_jobs if in_workers else None,
-            progress=progress,
-        )
+        options: Options = {
+            "method": self.method,
+            "draws": self.draws,
+            "rng": self.rng,
+            "unbiased": self.unbiased,
+            "independent_rows": self.independent_rows,
+            "n_jobs": self.n_jobs if in_workers else None,
+            **limits,
+        }
+        found = run(linked, make_settings(options, index))
         labels = row_labels_of(games.rows)
         seconds = perf_counter() - start
         return replace(found, output_names=games.output_names, row_labels=labels, compute_time=seconds)
@@ -365,4 +374,4 @@ class Explainer:
 
     def __repr__(self) -> str:
         output = "" if self.output is None else f", output={self.output!r}"
-        return f"Explainer({self.model_method}, method={method_name(self.method)!r}{output})"
+        return f"Explainer({self.model_method}, method={as_method(self.method).name!r}{output})"

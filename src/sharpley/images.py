@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from sharpley._support.typing import RNG, ArrayLike
-from sharpley.engine.auto import Draws
-from sharpley.engine.facts import check_method, method_name
-from sharpley.engine.methods import Method
+from sharpley.engine.methods import Method, as_method
+from sharpley.engine.options import Draws, Limits, check_options, documented
 from sharpley.estimation import estimate
 from sharpley.games.marginal.outputs import Output
 from sharpley.games.tiles.baselines import Baseline
@@ -103,7 +102,7 @@ class ImageExplainer:
         batch_size: int | None = None,
         precision: str = "auto",
     ) -> None:
-        check_method(method)
+        as_method(method)  # an error now, if there is no such method
         self.model = model
         self.method, self.draws, self.rng, self.unbiased = method, draws, rng, unbiased
         self._options: dict[str, Any] = {
@@ -121,21 +120,15 @@ class ImageExplainer:
             "precision": precision,
         }
 
-    def __call__(
-        self,
-        images: Any,
-        *,
-        max_evals: int | None = None,
-        max_predictions: int | None = None,
-        tol: float | None = None,
-        progress: bool | None = None,
-    ) -> shap.Explanation:
+    @documented(Limits)
+    def __call__(self, images: Any, **limits: Unpack[Limits]) -> shap.Explanation:
         """Explain images, and return a ``shap.Explanation`` that ``shap.plots.image`` accepts.
 
         Parameters
         ----------
-        images, max_evals, max_predictions, tol, progress
-            As for ``estimate``.
+        images : (n, height, width, channels) array, or one image
+            Images with channels last, of values from 0 to 1, or from 0 to 255 as uint8.
+        {options}
 
         Returns
         -------
@@ -145,51 +138,27 @@ class ImageExplainer:
         """
         from sharpley.adapters.shap.images import to_image_explanation
 
-        found = self.estimate(images, max_evals=max_evals, max_predictions=max_predictions, tol=tol, progress=progress)
-        return to_image_explanation(found)
+        return to_image_explanation(self.estimate(images, **limits))
 
-    def estimate(
-        self,
-        images: Any,
-        *,
-        max_evals: int | None = None,
-        max_predictions: int | None = None,
-        tol: float | None = None,
-        progress: bool | None = None,
-    ) -> ImageEstimate:
+    @documented(Limits)
+    def estimate(self, images: Any, **limits: Unpack[Limits]) -> ImageEstimate:
         """Explain images, and return values of the players with their standard errors.
 
         Parameters
         ----------
         images : (n, height, width, channels) array, or one image
             Images with channels last, of values from 0 to 1, or from 0 to 255 as uint8.
-        max_evals : int, optional
-            Maximum number of masked images to evaluate for each image: 20 d + 2 by default, 1000 d + 2 with ``tol``.
-        max_predictions : int, optional
-            Maximum number of evaluations for each image, those for all background images included.
-        tol : float, optional
-            Stop evaluating an image once its largest standard error is at most ``tol`` times the range of its values.
-        progress : bool, optional
-            Whether to show a progress bar: by default on a terminal.
+        {options}
 
         Returns
         -------
         ImageEstimate
             With an axis of images, even for a single one.
         """
+        check_options(limits, Limits, "ImageExplainer.estimate")
         start = perf_counter()
         games = self.games(images)
-        found = estimate(
-            games,
-            method=self.method,
-            draws=self.draws,
-            max_evals=max_evals,
-            max_predictions=max_predictions,
-            tol=tol,
-            rng=self.rng,
-            unbiased=self.unbiased,
-            progress=progress,
-        )
+        found = estimate(games, method=self.method, draws=self.draws, rng=self.rng, unbiased=self.unbiased, **limits)
         several = games.classes.shape[1] > 1
         names = [_label(games, at) for at in games.classes[0]] if several else None
         explained = [", ".join(_label(games, at) for at in row) for row in games.classes]
@@ -209,7 +178,7 @@ class ImageExplainer:
 
     def __repr__(self) -> str:
         players = f"tile={self._options['tile']}" if self._options["segments"] is None else "segments"
-        return f"ImageExplainer({type(self.model).__name__}, {players}, method={method_name(self.method)!r})"
+        return f"ImageExplainer({type(self.model).__name__}, {players}, method={as_method(self.method).name!r})"
 
 
 def _label(games: TileGame, position: int) -> str:

@@ -15,8 +15,7 @@ import numpy as np
 from sharpley._support.checks import check_count
 from sharpley._support.typing import RNG, ArrayLike, Floats, Orderings
 from sharpley.coalitions.moments import group_totals, group_weights, grouped_moments
-from sharpley.engine.making import make_sampler
-from sharpley.engine.methods import MethodFactory, SamplerName
+from sharpley.engine.methods import MethodFactory, SamplerName, as_sampler
 from sharpley.samplers.replicates import draw_groups
 
 
@@ -83,7 +82,7 @@ def permutation_mean(
     True
     """
     n = check_count("n", n, minimum=1)
-    orderings, weights, groups = draw_groups(make_sampler(method, d, rng=rng), n)
+    orderings, weights, groups = draw_groups(as_sampler(method).start_sampler(d, rng), n)
     values = _values(f(orderings), n)
     weighted = weights.reshape(-1, *[1] * (values.ndim - 1)) * values
     moments = grouped_moments(group_totals(weighted, groups), group_weights(weights, groups))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from sharpley._support.checks import check_weights
-from sharpley._support.typing import RNG, ArrayLike
-from sharpley.engine.auto import Draws
-from sharpley.engine.methods import Method
-from sharpley.engine.run import estimate_along
-from sharpley.estimation import estimate
+from sharpley._support.typing import ArrayLike
+from sharpley.engine.options import Options, check_options, documented
+from sharpley.engine.run import estimate_along, run
+from sharpley.engine.settings import make_settings
 from sharpley.games.base import Games
 from sharpley.games.callables import as_games
 from sharpley.permutations.orderings import as_orderings
@@ -20,21 +19,14 @@ from sharpley.result import ShapleyEstimate
 from sharpley.samplers.replicates import GroupedOrderings
 
 
+@documented(Options, without=("independent_rows",))
 def shapley_values(
     game: Any,
     d: int | None = None,
     *,
-    method: Method = "auto",
-    draws: Draws = "auto",
-    max_evals: int | None = None,
-    max_predictions: int | None = None,
-    tol: float | None = None,
-    rng: RNG = None,
-    unbiased: bool = False,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
     names: Sequence[str] | None = None,
     batch_size: int | None = None,
+    **options: Unpack[Options],
 ) -> ShapleyEstimate:
     """Estimate the Shapley values of one game.
 
@@ -44,12 +36,11 @@ def shapley_values(
         Maps bool coalitions (m, d) to values (m,), or (m, k) for k outputs.
     d : int, optional
         Number of players. By default, the game's attribute ``d`` or ``n_players``.
-    method, draws, max_evals, max_predictions, tol, rng, unbiased, n_jobs, progress
-        As for ``estimate``.
     names : sequence of d str, optional
         Names of the players, which the result keeps.
     batch_size : int, optional
         Maximum number of coalitions in one call of the game; 4,096 by default.
+    {options}
 
     Returns
     -------
@@ -63,19 +54,10 @@ def shapley_values(
     >>> found.values.round(3), found.method, found.n_evals
     (array([0.333, 0.833, 2.833]), 'exact', 8)
     """
-    found = estimate(
-        _one_game(game, d, names=names, batch_size=batch_size),
-        method=method,
-        draws=draws,
-        max_evals=max_evals,
-        max_predictions=max_predictions,
-        tol=tol,
-        rng=rng,
-        unbiased=unbiased,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    return found.row(0)
+    check_options(options, Options, "shapley_values")
+    settings = make_settings(options)
+    found: ShapleyEstimate = run(_one_game(game, d, names=names, batch_size=batch_size), settings).row(0)
+    return found
 
 
 def from_orderings(

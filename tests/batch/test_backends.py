@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -89,3 +91,29 @@ def test_a_handle_refers_to_a_value_that_is_not_in_it():
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(handle)).get()[0], big[0])
         path = Path(handle.path)
     assert not path.exists()
+
+
+KILLED = """
+import os, signal
+from sharpley._support.sharing import handle_for
+
+with handle_for((list(range(1000)),), "LokyBackend") as handle:
+    assert handle.get() == (list(range(1000)),)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="files without a name are opened by way of /proc")
+def test_a_process_that_is_killed_before_its_workers_have_started_leaves_no_files(tmp_path):
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", KILLED], env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_is_not_taken_for_an_earlier_one_at_the_same_path():
+    found = []
+    for value in (1, 2):
+        with handle_for((value,), "LokyBackend") as handle:
+            found.append((handle.path, handle.get()))
+    assert [value for _, value in found] == [(1,), (2,)]

@@ -1,5 +1,6 @@
 """Columns of data and background: types, missing values, categories, and those that a model names."""
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -119,3 +120,37 @@ def test_names_that_a_library_made_up_are_no_names():
     assert feature_names(Named("Column_0", "Column_1")) is None
     assert feature_names(Named("0", "1")) is None
     assert feature_names(Named("f0", "age")) == ["f0", "age"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "found"),
+    [
+        (["12345678901234567890", "12345678901234567891"], ["12345678901234567890", "12345678901234567891"]),
+        (["00001", "00002"], ["00001", "00002"]),
+        (["NA", ""], ["NA", ""]),
+        (["7", "x"], ["7", "x"]),
+        (["1.50", "2e3"], ["1.50", "2e3"]),
+        (["7", "-9223372036854775808"], [7, -9223372036854775808]),
+    ],
+)
+def test_ids_in_csv_files_are_text_unless_they_are_written_back_as_they_were_read(files, ids, found):
+    data = pd.read_parquet("X.parquet")[:2].drop(columns="key")
+    for name, each in zip("ab", ids, strict=True):  # in two files, whose ids must have one type
+        row = data[:1] if name == "a" else data[1:]
+        row.assign(id=each).to_csv(f"{name}.csv", index=False)
+    pd.read_parquet("B.parquet").assign(id=1.5).to_parquet("B.parquet")  # of another type, which does not matter
+    call(*ARGUMENTS, "--model", "batch_models:predict", "--data", "[ab].csv", "--id-column", "id")
+    assert sharpley.load("phi").row_labels == found
+
+
+def test_an_id_that_the_model_uses_is_a_number_for_the_model_and_text_in_the_results(files):
+    from sklearn.linear_model import LinearRegression
+
+    background = pd.read_parquet("B.parquet")[["age", "income"]].assign(id=range(300))
+    background.to_parquet("B.parquet")
+    pd.read_parquet("X.parquet")[["age", "income"]].assign(id="007").to_csv("X.csv", index=False)
+    Path("m.pkl").write_bytes(pickle.dumps(LinearRegression().fit(background, background["id"])))
+    call(*ARGUMENTS, "--model", "m.pkl", "--trust-pickle", "--data", "X.csv", "--id-column", "id")
+    found = sharpley.load("phi")
+    assert set(found.row_labels) == {"007"}
+    np.testing.assert_allclose(found["id"].values[:, 0], 7 - background["id"].mean())

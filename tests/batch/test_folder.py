@@ -7,7 +7,7 @@ import pytest
 
 import sharpley
 from sharpley.batch import Options
-from sharpley.batch.journal import NAME, Journal
+from sharpley.batch.journal import JOURNAL, Journal
 
 
 def test_finished_parts_are_not_explained_again_and_missing_ones_are(explain):
@@ -23,7 +23,7 @@ def test_finished_parts_are_not_explained_again_and_missing_ones_are(explain):
 
 def test_an_unfinished_line_of_the_journal_is_ignored(explain):
     explain(rows_per_part=10)
-    journal = Path("phi") / NAME
+    journal = Path("phi") / JOURNAL
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:3]) + lines[3][:10])
     assert explain().new_rows == 20

@@ -15,7 +15,7 @@ import pytest
 
 import sharpley
 from sharpley.batch import Options
-from sharpley.batch.journal import NAME
+from sharpley.batch.journal import JOURNAL
 
 
 def assert_same(one, other):
@@ -201,7 +201,7 @@ def test_metadata_say_how_results_were_computed_and_nothing_about_the_machine(ex
     assert facts["method"] == "antithetic"
     assert (settings["seed"], settings["version"], settings["max_predictions"]) == (0, sharpley.__version__, 60)
     assert all(len(settings[name]) == 64 for name in ("model", "data", "background"))
-    written = raw + (Path("phi") / NAME).read_text()
+    written = raw + (Path("phi") / JOURNAL).read_text()
     assert not any(text in written for text in (str(files), "X.parquet", "B.parquet", "batch_models", os.getcwd()))
 
 

@@ -101,6 +101,39 @@ def test_a_model_that_can_be_loaded_but_crashes_when_it_is_called_is_reported(fi
     assert not Path("phi").exists()
 
 
+def written_booster(**changes):
+    """Write an XGBoost model with changed parameters to m.json."""
+    import xgboost
+
+    background = pd.read_parquet("B.parquet")
+    booster = xgboost.train({"max_depth": 3}, xgboost.DMatrix(background, label=background["age"]), 2)
+    content = json.loads(booster.save_raw("json"))
+    content["learner"]["learner_model_param"] |= changes
+    Path("m.json").write_text(json.dumps(content))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux limits the memory of a trial")
+def test_a_model_that_claims_more_features_than_fit_into_memory_is_refused(files, monkeypatch):
+    written_booster(num_feature=str(2**31 - 1))
+    monkeypatch.setattr(models, "TRY_MEMORY", 2**31)  # so that the test itself takes less
+    message = refused(model="m.json")
+    assert "m.json failed on 300 rows of the background, in a process with" in message
+    assert not Path("phi").exists()
+
+
+def test_a_model_that_takes_too_long_is_given_up(files, monkeypatch):
+    written_booster()
+    monkeypatch.setattr(models, "TRY_SECONDS", 0.05)
+    assert "m.json was given up: loading it and predicting 300 rows took more than 0 s" in refused(model="m.json")
+    assert not Path("phi").exists()
+
+
+def test_a_model_that_does_not_fit_the_background_is_reported_with_the_columns(files):
+    written_booster()
+    pd.read_parquet("B.parquet").drop(columns="floor").to_parquet("B.parquet")
+    assert "fitted on columns ['floor'], which the background does not have" in refused(model="m.json")
+
+
 def test_a_process_that_crashes_while_it_loads_a_model_is_reported(files, monkeypatch):
     monkeypatch.setattr(models, "TRY", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
     Path("m.json").write_text("{}")

@@ -12,7 +12,7 @@ from sharpley import METHODS, Explainer, Games, MarginalGame, Sampler, estimate,
 from sharpley.coalitions.moments import exact_moments
 from sharpley.estimators import CoalitionEstimator, ExactEstimator, GaussianProcessEstimator, GPSettings, OwenEstimator
 from sharpley.games import Airport, TreeGame, UnanimitySum, WeightedVoting
-from sharpley.indices import Index
+from sharpley.indices import Index, Measure
 
 RNG = np.random.default_rng(0)
 DATA = RNG.normal(size=(60, 10))
@@ -151,51 +151,20 @@ def test_coalitions_are_not_numbers_of_players():
         games([[0, 1, 2, 3]])
 
 
-class EqualDivision(Index):
-    """Everybody has the same share, null players too."""
+class Ends(Measure):
+    """Half of the weight on the first player to enter, half on the last one."""
 
-    name, ignores_null_players = "equal-division", False
-
-    def labels(self, d):
-        return [(player,) for player in range(d)]
-
-    def of_all_values(self, values, d):
-        return np.repeat((values[:, -1:] - values[:, :1]) / d, d, axis=1)
+    def nodes(self, degree):
+        return np.array([0.0, 1.0]), np.array([0.5, 0.5])
 
 
-class PairDifferences(Index):
-    """A component for each two players."""
-
-    name = "pair-differences"
-
-    def labels(self, d):
-        return [(i, j) for i in range(d) for j in range(i + 1, d)]
-
-    def of_all_values(self, values, d):
-        both = [
-            values[:, (1 << i) | (1 << j)] - values[:, 1 << i] - values[:, 1 << j] + values[:, 0]
-            for i, j in self.labels(d)
-        ]
-        return np.stack(both, axis=1)
-
-
-def test_an_index_that_counts_null_players_keeps_them():
-    games = MarginalGame(lambda x: x[:, 0] * x[:, 1], np.zeros((1, 4)), np.array([[1.0, 1.0, 0.0, 0.0]]))
-    assert estimate(games, index=EqualDivision()).values.tolist() == [[0.25] * 4]
-
-
-def test_components_have_names_of_their_own():
-    rows = np.array([[1.0, 0.0, 2.0]])
-    games = MarginalGame(lambda x: x[:, 0] * x[:, 2], np.zeros((1, 3)), rows, names=["a", "b", "c"])
-    found = estimate(games, index=PairDifferences())
-    assert found.names == ["a × b", "a × c", "b × c"]
-    assert found.values.tolist() == [[0.0, 2.0, 0.0]]
+ENDS = Index("ends", (Ends(),))
 
 
 def test_auto_enumerates_where_only_that_estimates_the_index():
     votes = WeightedVoting((3, 2, 2, 1, 1), quota=5)
-    assert estimate(votes, index=EqualDivision(), tol=0.1).method == "exact"
-    assert estimate(votes, index=EqualDivision(), method=ExactEstimator, max_evals=32).values.shape == (1, 5)
+    assert estimate(votes, index=ENDS, tol=0.1).method == "exact"
+    assert estimate(votes, index=ENDS, method=ExactEstimator, max_evals=32).values.shape == (1, 5)
 
 
 def test_classes_are_known_as_their_names_are():

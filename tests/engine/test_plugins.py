@@ -7,9 +7,9 @@ from command_line import call
 import sharpley
 from sharpley import METHODS, Games, MethodRecord, Sampler
 from sharpley.coalitions.moments import exact_moments
-from sharpley.estimators import CoalitionEstimator, walks
+from sharpley.estimators import CoalitionEstimator
 from sharpley.games import UnanimitySum
-from sharpley.indices import INDICES, Index
+from sharpley.indices import INDICES, Index, Measure
 
 GAME = UnanimitySum.random(5, n_terms=9, max_order=3, rng=0)
 
@@ -53,27 +53,21 @@ class SharedCapacity(Games):
         return np.minimum(coalitions @ self.capacities, self.scenarios[rows, draws])
 
 
-class BanzhafValues(Index):
-    """The mean contribution of each player over all coalitions of the others."""
+class Ends(Measure):
+    """Half of the weight on the contribution of the first player to enter, half on that of the last."""
 
-    name = "banzhaf"
-
-    def labels(self, d):
-        return [(player,) for player in range(d)]
-
-    def of_all_values(self, values, d):
-        members = (np.arange(2**d)[:, None] >> np.arange(d)) & 1
-        return np.einsum("cd,rck->rdk", (2 * members - 1) / 2 ** (d - 1), values)
+    def nodes(self, degree):
+        return np.array([0.0, 1.0]), np.array([0.5, 0.5])
 
 
 @pytest.fixture
 def shuffled(monkeypatch):
     """One line in the table of methods."""
     record = MethodRecord(
+        name="shuffled",
         factory=Shuffled,
         summary="independent orderings",
         origin="ours",
-        least_budget=lambda d: walks.least_budget(d, Shuffled.step),
         is_unbiased=True,
         colour="black",
     )
@@ -98,10 +92,10 @@ def test_a_new_sampler_works_everywhere(shuffled):
 
 def test_a_new_estimator_works_everywhere(monkeypatch):
     record = MethodRecord(
+        name="first-and-last",
         factory=FirstAndLast,
         summary="contributions of the first and of the last player",
         origin="ours",
-        least_budget=lambda d: 2 + 2 * d,
         is_unbiased=False,
         faster="antithetic",
         colour="black",
@@ -150,14 +144,19 @@ def test_single_draws_average_to_the_games():
     np.testing.assert_allclose(np.mean(single[:2], axis=0), evaluate(np.array([0, 1]), coalitions, None))
 
 
-def test_a_new_index_is_estimated_by_enumeration(monkeypatch):
-    monkeypatch.setitem(INDICES, "banzhaf", BanzhafValues())
+def test_a_new_index_is_one_line_in_the_table(monkeypatch):
+    monkeypatch.setitem(INDICES, "ends", Index("ends", (Ends(),)))
     votes = sharpley.games.WeightedVoting((3, 2, 2), quota=4)
-    assert sharpley.estimate(votes, index="banzhaf").values.tolist() == [[0.5, 0.5, 0.5]]
+    assert sharpley.estimate(votes, index="ends").values.tolist() == [[0.0, 0.0, 0.0]]
     background, rows = np.zeros((1, 4)), np.array([[1.0, 0.0, 2.0, 3.0], [0.0, 0.0, 0.0, 1.0]])
     games = sharpley.MarginalGame(lambda x: x[:, 0] * x[:, 2] * x[:, 3], background, rows)
-    assert sharpley.estimate(games, index="banzhaf").values.tolist() == [[1.5, 0.0, 1.5, 1.5], [0.0, 0.0, 0.0, 0.0]]
-    with pytest.raises(ValueError, match=r"method 'gp' does not estimate 'banzhaf'; methods that do: \['exact'\]"):
-        sharpley.estimate(UnanimitySum.random(12, n_terms=9, max_order=3, rng=0), index="banzhaf")
+    assert sharpley.estimate(games, index="ends").values.tolist() == [[3.0, 0.0, 3.0, 3.0], [0.0, 0.0, 0.0, 0.0]]
+    larger = UnanimitySum.random(12, n_terms=9, max_order=3, rng=0)
+    found = sharpley.estimate(larger, index="ends", rng=0)
+    assert found.method == "owen"
+    truth = sharpley.estimate(larger, index="ends", method="exact", max_evals=2**12).values
+    np.testing.assert_allclose(found.values, truth, atol=5 * found.standard_errors.max())
+    with pytest.raises(ValueError, match=r"method 'regression' does not estimate 'ends'; methods that do: .*'exact'"):
+        sharpley.estimate(larger, index="ends", method="regression")
     with pytest.raises(ValueError, match="unknown index 'core'; choose one of 'shapley', 'banzhaf'"):
         sharpley.estimate(votes, index="core")

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from driving import one_game, spend, start
 
 from sharpley import shapley_values
 from sharpley.coalitions.budget import Budget
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators.gp import of_pairs as gp
 from sharpley.estimators.gp.active import _Uncertainty, candidates, most_informative
 from sharpley.estimators.gp.kernel import Scales
@@ -70,12 +70,11 @@ def test_half_of_the_further_pairs_are_chosen_actively(monkeypatch):
     counts = []
     real = gp.most_informative
     monkeypatch.setattr(gp, "most_informative", lambda *arguments: counts.append(arguments[3]) or real(*arguments))
-    estimator, store = gp.ProcessOnPairs(12, rng=0), CoalitionStore(12)
-    learnt = None
+    estimator, game = gp.ProcessOnPairs(12, rng=0), one_game(GAME)
+    start(estimator, game)
     for budget in (62, 122, 242):
-        estimator.choose(store, Budget(budget, 242, may_stop=True), learnt)
-        assert len(store) == budget  # the whole budget is spent, and no coalition repeats
-        learnt = estimator.learn(GAME(store.since(0))[None, :, None])
+        spend(estimator, game, Budget(budget, 242, may_stop=True))
+        assert len(estimator.store) == budget  # the whole budget is spent, and no coalition repeats
     assert counts == [15, 30]
 
 
@@ -85,12 +84,12 @@ def test_runs_without_a_tolerance_use_only_the_mixture(monkeypatch):
 
 
 def test_all_pairs_can_be_chosen():
-    estimator, store = gp.ProcessOnPairs(8, rng=0), CoalitionStore(8)
-    learnt = None
+    table = np.random.default_rng(0).standard_normal(2**8)
+    estimator, game = gp.ProcessOnPairs(8, rng=0), one_game(lambda some: table[some @ (1 << np.arange(8))])
+    start(estimator, game)
     for budget in (60, 120, 250, 256):
-        estimator.choose(store, Budget(budget, 256, may_stop=True), learnt)
-        learnt = estimator.learn(np.random.default_rng(0).standard_normal((1, len(store), 1)))
-    assert store.is_complete
+        spend(estimator, game, Budget(budget, 256, may_stop=True))
+    assert estimator.is_complete
 
 
 def test_actively_chosen_pairs_are_better_than_random_ones():

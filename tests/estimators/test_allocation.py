@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from driving import one_game, spend, start
 
 import sharpley
 from sharpley.coalitions.budget import Budget, whole_budget
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
 from sharpley.estimators.gp.allocation import neyman_shares
 from sharpley.estimators.gp.of_pairs import ProcessOnPairs, mixture_quotas
@@ -20,12 +20,10 @@ SMOOTH = sharpley.games.Airport(tuple(np.linspace(1.0, 2.0, 25)))
 
 def counts_of(game, budget, d=25):
     """Numbers of pairs of each class that "gp" evaluates, and how many coalitions are known after each stage."""
-    estimator, store = ProcessOnPairs(d, rng=0), CoalitionStore(d)
-    learnt, at = None, []
-    while estimator.choose(store, whole_budget(budget), learnt):
-        at.append(len(store))
-        learnt = estimator.learn(game(store.since(0))[None, :, None])
-    sizes = store.since(2).sum(axis=1)
+    estimator = ProcessOnPairs(d, rng=0)
+    start(estimator, one_game(game))
+    at = spend(estimator, one_game(game), whole_budget(budget))
+    sizes = estimator.store.since(2).sum(axis=1)
     return np.bincount(np.minimum(sizes, d - sizes), minlength=d // 2 + 1)[1:] // 2, at
 
 
@@ -74,12 +72,11 @@ def test_quotas_towards_shares(n_pairs):
 
 def test_a_tolerance_spends_everything_on_games_that_are_hard_to_predict():
     """No pair is chosen actively, since the process does not know what would be informative."""
-    estimator, store = ProcessOnPairs(25, rng=0), CoalitionStore(25)
-    learnt = None
+    estimator = ProcessOnPairs(25, rng=0)
+    start(estimator, one_game(VOTES))
     for budget in (202, 402, 802):
-        estimator.choose(store, Budget(budget, 802, may_stop=True), learnt)
-        assert len(store) == budget
-        learnt = estimator.learn(VOTES(store.since(0))[None, :, None])
+        spend(estimator, one_game(VOTES), Budget(budget, 802, may_stop=True))
+        assert len(estimator.store) == budget
 
 
 @pytest.mark.slow

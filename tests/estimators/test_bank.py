@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from driving import drive
 from oracles import dense_gram
 
 from sharpley import shapley_values
-from sharpley.coalitions.budget import whole_budget
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
 from sharpley.estimators.gp import fitting
 from sharpley.estimators.gp.bank import Suitability, make_bank, spread
@@ -136,11 +135,8 @@ def games_with_triples(count):
 
 def errors_of(values, budget, settings, d=12, judged=12):
     """Errors of the first games, and whether their 95% intervals cover."""
-    estimator, store = GaussianProcessEstimator(d, settings=settings, rng=0), CoalitionStore(d)
-    learnt = None
-    while estimator.choose(store, whole_budget(budget), learnt):
-        learnt = estimator.learn(values(store.since(0))[:, :, None])
-    found = estimator.estimate(values(store.since(0))[:, :, None], learnt)
+    estimator = GaussianProcessEstimator(d, settings=settings, rng=0)
+    found = drive(estimator, lambda coalitions: values(coalitions)[:, :, None], budget)
     exact = shapley_values(lambda coalitions: values(coalitions)[:judged].T, d, method="exact", max_evals=2**d).values
     off = found.values[:judged, :, 0] - exact.T
     return off, np.abs(off) <= 1.96 * np.sqrt(found.variances[:judged, :, 0]) + 1e-9

@@ -4,17 +4,16 @@ from functools import partial
 
 import numpy as np
 import pytest
+from driving import drive, one_game
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import dense_gram, shapley_functional
 
 import sharpley
 from sharpley import shapley_values
-from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.coalitions.moments import Moments
-from sharpley.coalitions.store import CoalitionStore
-from sharpley.engine.making import make_estimator
+from sharpley.engine.methods import as_method
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
 from sharpley.estimators.gp import posterior as gp_posterior
 from sharpley.estimators.gp.data import with_full_coalition
@@ -261,7 +260,7 @@ def test_additive_games_are_exact(method, magnitude):
 )
 def test_estimates_of_hard_games_are_finite_and_efficient(method, d, game):
     total = np.atleast_1d(game(np.ones((1, d), bool))[0] - game(np.zeros((1, d), bool))[0])
-    smallest = make_estimator(method, d, 0).least_budget
+    smallest = as_method(method).start(d, 0).least_budget
     for budget in (smallest, 2**d if d < 12 else 120):
         moments = estimated(method, game, d, budget)
         assert np.isfinite(moments.values).all()
@@ -271,12 +270,7 @@ def test_estimates_of_hard_games_are_finite_and_efficient(method, d, game):
 
 def estimated(method, game, d, budget):
     """The estimator's own estimate; the engine would enumerate once all coalitions have been evaluated."""
-    estimator = make_estimator(method, d, 0)
-    store, learnt = CoalitionStore(d), None
-    while estimator.choose(store, whole_budget(budget), learnt):
-        values = np.asarray(game(store.since(0)), dtype=float).reshape(1, len(store), -1)
-        learnt = estimator.learn(values)
-    moments = estimator.estimate(values, learnt)
+    moments = drive(as_method(method).start(d, 0), one_game(game), budget)
     return Moments(*(part[0] for part in moments))
 
 

@@ -4,11 +4,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from driving import drive, one_game
 from oracles import shapley_functional
 
 from sharpley import shapley_values
-from sharpley.coalitions.budget import whole_budget
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GPSettings, RegressionEstimator
 from sharpley.estimators.gp import control_variate as crossfit
 from sharpley.estimators.gp.control_variate import CrossFittedEstimator, walked_pairs
@@ -17,6 +16,7 @@ from sharpley.samplers import Antithetic
 from sharpley.samplers.replicates import GroupedSource
 
 VOTES = WeightedVoting((4, 3, 2, 2, 1, 1), quota=7)
+VOTES_OF_5 = WeightedVoting((4, 3, 2, 2, 1), quota=7)
 
 
 def estimate(game, max_evals, seed, **arguments):
@@ -25,10 +25,9 @@ def estimate(game, max_evals, seed, **arguments):
 
 def test_pairs_along_walks_are_complements():
     estimator = CrossFittedEstimator(5, partial(GroupedSource, Antithetic(5, rng=0)))
-    store = CoalitionStore(5)
-    estimator.choose(store, whole_budget(40))
+    drive(estimator, one_game(VOTES_OF_5), 40)
     pairs = walked_pairs(np.concatenate(estimator._orderings), np.concatenate(estimator._walks))
-    everything = store.since(0)
+    everything = estimator.store.since(0)
     np.testing.assert_array_equal(everything[pairs.positions[:, 0]], pairs.signs > 0)
     np.testing.assert_array_equal(everything[pairs.positions[:, 1]], pairs.signs < 0)
 
@@ -40,11 +39,9 @@ def test_control_has_shapley_values_of_zero(monkeypatch):
     monkeypatch.setattr(crossfit, "_control", lambda *arguments: seen.append(real(*arguments)) or seen[-1])
     game = UnanimitySum.random(5, n_terms=12, max_order=4, rng=0)
     estimator = CrossFittedEstimator(5, partial(GroupedSource, Antithetic(5, rng=0)))
-    store = CoalitionStore(5)
-    estimator.choose(store, whole_budget(200))
-    assert store.is_complete
-    everything = store.since(0)
-    estimator.estimate(game(everything)[None, :, None])
+    drive(estimator, one_game(game), 200)
+    assert estimator.is_complete
+    everything = estimator.store.since(0)
     assert len(seen) == 2
     for control in seen:
         assert np.abs(control).max() > 0.01
@@ -55,9 +52,8 @@ def test_fits_do_not_depend_on_the_walks_that_they_are_used_on():
     """If the values on one fold change, the control that is used on it does not."""
     game = UnanimitySum.random(8, n_terms=20, max_order=4, rng=0)
     estimator = CrossFittedEstimator(8, partial(GroupedSource, Antithetic(8, rng=0)))
-    store = CoalitionStore(8)
-    estimator.choose(store, whole_budget(120))
-    values = game(store.since(0))[None, :, None]
+    drive(estimator, one_game(game), 120)
+    values = estimator.values
     orderings, walks = np.concatenate(estimator._orderings), np.concatenate(estimator._walks)
     pairs = walked_pairs(orderings, walks)
     folds = estimator._source.label(orderings, np.concatenate(estimator._streams)).groups % 2

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
+from driving import drive, many_games
 
-from sharpley.coalitions.budget import whole_budget
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
 from sharpley.estimators.gp import cholesky, learning, posterior, triples
 from sharpley.estimators.gp.work import work
@@ -57,12 +56,7 @@ def test_counted_work_is_what_is_done(operations, d, budget, rows):
     """
     settings = GPSettings(own_set_error=np.inf)
     games = [UnanimitySum.random(d, n_terms=60, max_order=5, rng=seed) for seed in range(rows)]
-    estimator, store = GaussianProcessEstimator(d, settings=settings, rng=0), CoalitionStore(d)
-    learnt = None
-    while estimator.choose(store, whole_budget(budget), learnt):
-        values = np.stack([game(store.since(0)) for game in games])[:, :, None]
-        learnt = estimator.learn(values)
-    estimator.estimate(values, learnt)
+    drive(GaussianProcessEstimator(d, settings=settings, rng=0), many_games(games), budget)
     assert 0.8 < sum(operations) / work(d, budget, rows) < 1.7
 
 

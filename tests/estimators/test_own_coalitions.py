@@ -7,6 +7,7 @@ import pytest
 import sharpley
 from sharpley import Background, Explainer, MarginalGame, estimate
 from sharpley.engine.auto import Problem, resolve
+from sharpley.engine.methods import as_method
 from sharpley.estimators.draws.pairings import NOT_PLAYING, AskedCoalitions, Pairings, places_of
 
 RNG = np.random.default_rng(11)
@@ -42,11 +43,11 @@ def test_coalitions_are_asked_for_in_terms_of_all_players():
     places = np.array([[0, 1, NOT_PLAYING], [NOT_PLAYING, 1, 0]])
     pairings = Pairings(np.array([5, 6]), np.array([8, 9]), places)
     asked = AskedCoalitions(pairings, np.array([[True, False], [False, True]]))
-    rows, coalitions, draws = asked.ask(slice(0, len(asked)))
+    rows, coalitions, draws = asked.ask(np.arange(len(asked)))
     assert rows.tolist() == [5, 5, 6, 6]
     assert draws.tolist() == [8, 8, 9, 9]
     assert coalitions.astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]
-    np.testing.assert_array_equal(asked.ask(slice(1, 3))[1], coalitions[1:3])
+    np.testing.assert_array_equal(asked.ask(np.arange(1, 3))[1], coalitions[1:3])
 
 
 def test_all_coalitions_of_every_draw_give_exact_values():
@@ -154,7 +155,8 @@ def test_auto_gives_few_draws_coalitions_of_their_own():
     assert method(60, max_predictions=60 * 50).method == "regression"
     assert method(200).method == "regression"  # the default budget pays for 9 d coalitions in each
     assert method(900).method == "antithetic"
-    assert resolve("auto", Problem(16, 100, draws=200, may_stop=True), unbiased=False).method == "antithetic"
+    problem = Problem(16, 100, draws=200, may_stop=True)
+    assert resolve(as_method("auto"), problem, unbiased=False).method.name == "antithetic"
     assert Explainer(model, DATA, rng=0, unbiased=True).estimate(ROWS, max_predictions=3000).method == "regression"
     assert Explainer(model, DATA, rng=0, unbiased=True).estimate(ROWS, max_predictions=2000).method == "antithetic"
 

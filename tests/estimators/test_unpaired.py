@@ -5,12 +5,11 @@ from functools import partial
 import numpy as np
 import oracles
 import pytest
+from driving import drive, many_games
 
 import sharpley
 from sharpley import shapley_values
-from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.enumeration import all_coalitions
-from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.blind import blind_errors
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
 from sharpley.estimators.gp import cholesky
@@ -214,12 +213,7 @@ def test_a_row_with_others_is_about_as_accurate_as_by_itself():
 def test_many_games_take_over_the_hyperparameters_of_few():
     settings = GPSettings(refitted_games=4, first_refits=2, further_refits=2)
     games = [UnanimitySum.random(8, n_terms=20, max_order=3, rng=seed) for seed in range(30)]
-    estimator, store = UnpairedProcess(8, settings=settings, rng=0), CoalitionStore(8)
-    learnt, budget = None, whole_budget(40)
-    while estimator.choose(store, budget, learnt):
-        values = np.stack([game(store.since(0)) for game in games])[:, :, None]
-        learnt = estimator.learn(values)
-    found = estimator.estimate(values, learnt)
+    found = drive(UnpairedProcess(8, settings=settings, rng=0), many_games(games), 40)
     exact = np.stack([game.shapley_values() for game in games])
     assert ((found.values[:, :, 0] - exact) ** 2).mean() < 0.1 * (exact**2).mean()
 

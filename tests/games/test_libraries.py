@@ -7,9 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier, StackingClassifier
+from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier, VotingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from tabular_data import DATA, FRAME
 
@@ -208,6 +212,88 @@ def test_labels_say_to_pass_the_classifier_itself():
         Explainer(model.predict, DATA[:5]).estimate(DATA[:1])
     with pytest.raises(TypeError, match=message):
         Explainer(model.fit(DATA, LABELS.astype(object)).predict, DATA[:5]).estimate(DATA[:1])
+
+
+def hard(labels):
+    parts = [("linear", LogisticRegression()), ("trees", RandomForestClassifier(3, random_state=0))]
+    return VotingClassifier(parts, voting="hard").fit(DATA, labels)
+
+
+class Bare:
+    """A model that is known by its attributes alone."""
+
+    def __init__(self, **attributes):
+        self.__dict__ |= attributes
+
+    def predict(self, rows):
+        return (np.asarray(rows)[:, 0] > 0).astype(int)
+
+
+NUMBERS = (DATA[:, 0] > 0).astype(int) + (DATA[:, 1] > 0)
+CLUSTERS = KMeans(3, n_init=1, random_state=0).fit(DATA)
+LABELLERS = {
+    "votes": (hard(NUMBERS), r"model\.predict\(X\) == 2, .*, or probabilities, which it has if .* voting='soft'"),
+    "votes of text": (hard(LABELS), r"model\.predict\(X\) == 'yes', .* voting='soft'"),
+    "clusters": (CLUSTERS, r"model\.predict\(X\) == 2, .*, or distances, as in Explainer\(model\.transform"),
+    "pipeline": (make_pipeline(StandardScaler(), hard(NUMBERS)).fit(DATA, NUMBERS), r"model\.predict\(X\) == 2"),
+    "search": (GridSearchCV(hard(NUMBERS), {}, cv=2).fit(DATA, NUMBERS), r"model\.predict\(X\) == 2"),
+    "attribute classes_": (Bare(classes_=np.array([0, 1])), r"model\.predict\(X\) == 1"),
+    "attribute labels_": (Bare(labels_=np.array([0, 1, 0])), r"model\.predict\(X\) == 1"),
+    "old tag": (Bare(_estimator_type="classifier"), r"model\.predict\(X\) == 1"),
+    "several": (
+        MultiOutputClassifier(hard(NUMBERS)).fit(DATA, np.stack([NUMBERS, 1 - NUMBERS], axis=1)),
+        r"model\.predict\(X\)\[:, 0\] == 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LABELLERS)
+def test_labels_are_not_explained_unless_they_are_asked_for(name):
+    model, message = LABELLERS[name]
+    with pytest.raises(
+        TypeError, match=r"predict of \w+ returns labels, whose mean says nothing\. Explain .*" + message
+    ):
+        Explainer(model, DATA)
+    meant = np.asarray(model.predict(DATA[10:13]))
+    check(lambda rows: np.asarray(model.predict(rows) == meant[0]), meant == meant[0])
+    if meant.dtype.kind == "U":
+        with pytest.raises(TypeError, match="output='label' needs labels that are numbers, got 'yes'"):
+            Explainer(model, DATA, output="label")
+    else:
+        found = check(model, meant, output="label")
+        assert found.output_names == (["label"] if meant.ndim == 1 else None)
+        check(model.predict, meant)  # a function is what its author means
+
+
+def test_labels_can_be_asked_for_where_there_are_probabilities():
+    model = RandomForestClassifier(3, random_state=0).fit(DATA, NUMBERS)
+    check(model, model.predict_proba(DATA[10:13]))
+    check(model, model.predict(DATA[10:13]), output="label")
+    named = RandomForestClassifier(3, random_state=0).fit(DATA, np.where(NUMBERS > 0, "label", "other"))
+    check(named, named.predict_proba(DATA[10:13])[:, 0], output="label")  # a class of that name
+
+
+def test_regressors_with_integers_are_explained():
+    class Rounded(LinearRegression):
+        def predict(self, rows):
+            return super().predict(rows).round().astype(int)
+
+    model = Rounded().fit(DATA, 10 * DATA[:, 0])
+    check(model, model.predict(DATA[10:13]))
+    check(Bare(), Bare().predict(DATA[10:13]))  # nothing says that these are labels
+
+
+@pytest.mark.parametrize("objective", ["multi:softmax", "multi:softprob"])
+def test_boosters_that_return_classes_are_recognised(objective):
+    xgboost = pytest.importorskip("xgboost")
+    booster = xgboost.train({"objective": objective, "num_class": 3}, xgboost.DMatrix(DATA, label=NUMBERS), 3)
+    meant = booster.predict(xgboost.DMatrix(DATA[10:13]))
+    if objective == "multi:softprob":
+        check(booster, meant)
+        return
+    with pytest.raises(TypeError, match=r"predict of Booster returns labels.*with objective 'multi:softprob'"):
+        Explainer(booster, DATA)
+    check(booster, meant, output="label")
 
 
 class Panic(BaseException):

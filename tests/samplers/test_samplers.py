@@ -18,7 +18,7 @@ from sharpley import (
     Sobol,
     all_orderings,
 )
-from sharpley.engine.making import make_sampler
+from sharpley.engine.methods import as_sampler
 from sharpley.permutations.orderings import as_orderings
 
 NESTED_SAMPLERS = {
@@ -179,7 +179,7 @@ def test_invalid_n_raises_an_error(make, n, error, message):
 
 def test_unknown_method_lists_the_known_ones():
     with pytest.raises(ValueError, match="unknown method 'sobel'; choose one of 'monte-carlo', 'antithetic'"):
-        make_sampler("sobel", 4)
+        as_sampler("sobel").start_sampler(4)
 
 
 def test_sobol_dimension_limit():

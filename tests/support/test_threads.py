@@ -5,7 +5,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import sharpley
 from sharpley.coalitions.moments import exact_moments
-from sharpley.estimators import Estimator
+from sharpley.estimators import CoalitionEstimator
 
 
 def blas_threads():
@@ -15,19 +15,20 @@ def blas_threads():
 def test_estimators_use_one_thread_and_the_game_as_many_as_before():
     seen = {}
 
-    class Watching(Estimator):
+    class Watching(CoalitionEstimator):
         least_budget = 4
+        choices_depend_on = "row"
 
-        def choose(self, store, budget, learnt=None):
+        def _choose(self, budget):
             seen["choose"] = blas_threads()
-            before = len(store)
-            store.add(np.eye(3, dtype=bool)[:2])
-            return len(store) > before
+            before = len(self.store)
+            self.store.add(np.eye(3, dtype=bool)[:2])
+            return len(self.store) > before
 
-        def learn(self, values):
+        def _learn(self):
             seen["learn"] = blas_threads()
 
-        def estimate(self, values, learnt=None):
+        def estimate(self):
             seen["estimate"] = blas_threads()
             return exact_moments(np.zeros((1, 3, 1)))
 

@@ -6,9 +6,11 @@ argument of a task, Ray has a store of objects. With any other backend, it goes 
 
 from __future__ import annotations
 
+import os
 import pickle
 import shutil
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 LARGE = 2**30  # bytes; joblib scatters what seems to be larger than a kilobyte
+PREFIX = "sharpley-"  # of temporary folders
+DESCRIPTORS = Path("/proc/self/fd")  # open files of this process, on Linux
 
 
 class Handle(Protocol):
@@ -46,10 +50,12 @@ class InFile:
     """A value in a file, which only this user can read."""
 
     path: str
+    key: str
+    """Identifies the value; a later one may have the same path."""
 
     def get(self) -> Any:
         """Return the value, read once in a process."""
-        return _read(self.path)
+        return _read(self.path, self.key)
 
 
 @dataclass(frozen=True)
@@ -73,27 +79,46 @@ def handle_for(value: tuple[Any, ...], backend: str) -> Iterator[Handle]:
     elif backend in ("LokyBackend", "MultiprocessingBackend"):
         import cloudpickle
 
-        with tempfile.TemporaryDirectory(prefix="sharpley-") as folder:
-            path = Path(folder) / "shared.pickle"
-            path.write_bytes(cloudpickle.dumps(value))
-            yield InFile(str(path))
+        with _file_with(cloudpickle.dumps(value)) as path:
+            yield InFile(path, uuid.uuid4().hex)
     else:
         yield InTask(value)
 
 
-_FILES: set[str] = set()  # that this process has read
+@contextmanager
+def _file_with(content: bytes) -> Iterator[str]:
+    """Yield the path of a file with some content, which is there as long as this process.
+
+    On Linux the file has no name, and other processes open it by its descriptor in this one: nothing is left behind,
+    whenever this process is killed. Elsewhere, the workers that have read the file remove it.
+    """
+    if DESCRIPTORS.is_dir():
+        with tempfile.TemporaryFile() as stream:
+            stream.write(content)
+            stream.flush()
+            yield f"/proc/{os.getpid()}/fd/{stream.fileno()}"
+    else:
+        with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
+            path = Path(folder) / "shared.pickle"
+            path.write_bytes(content)
+            yield str(path)
+
+
+_FOLDERS: set[Path] = set()  # of files that this process has read, and may have to remove
 
 
 @lru_cache(maxsize=2)
-def _read(path: str) -> Any:
-    _FILES.add(path)
+def _read(path: str, key: str) -> Any:
+    folder = Path(path).parent
+    if folder.name.startswith(PREFIX):
+        _FOLDERS.add(folder)
     return pickle.loads(Path(path).read_bytes())
 
 
 def remove_files() -> None:
-    """Remove the files that this process has read, and their folders: who made them was killed, and could not."""
-    for path in _FILES:
-        shutil.rmtree(Path(path).parent, ignore_errors=True)
+    """Remove the folders of the files that this process has read: the process that made them was killed."""
+    for folder in _FOLDERS:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @lru_cache(maxsize=2)

@@ -14,8 +14,7 @@ from sharpley._support.checks import check_choice
 from sharpley.app.errors import plain_errors
 from sharpley.app.explain import explain
 from sharpley.app.files import read_array, write_array
-from sharpley.engine.making import make_sampler, sample_for_budget
-from sharpley.engine.methods import METHODS
+from sharpley.engine.methods import METHODS, as_method, as_sampler, sample_for_budget
 from sharpley.permutations.kernels import KERNELS, kernel_by_name
 
 app = typer.Typer(
@@ -63,7 +62,7 @@ def sample(
     with plain_errors():
         if weights == out:
             raise ValueError(f"orderings and weights cannot both go to {out!r}; choose another file for the weights")
-        sampler = make_sampler(method, d, rng=seed)
+        sampler = as_sampler(method).start_sampler(d, seed)
         orderings = sampler.random(n)
         if weights is not None:
             write_array(weights, sampler.weights(orderings)[:, None])
@@ -225,9 +224,9 @@ def warm(
         before = {entry.key for entry in _cache.entries()}
         for players in track(d, description=method):
             for number in n or ():
-                make_sampler(method, players).random(number)
+                as_sampler(method).start_sampler(players).random(number)
             for budget in max_evals or ():
-                sample_for_budget(method, players, budget)
+                sample_for_budget(as_method(method), players, budget)
         fresh = sum(entry.key not in before for entry in _cache.entries())
         typer.echo(f"{fresh} new files in {_cache.folder()}; small samples are not cached")
 

@@ -10,13 +10,14 @@ import typer
 
 from sharpley.app.errors import plain_errors
 from sharpley.engine.methods import METHODS
+from sharpley.engine.options import summary
 
 MODEL_HELP = (
     "A file: XGBoost .json or .ubj, LightGBM .txt, CatBoost .cbm, .onnx, .skops; or module:function, which is called "
     "on pandas frames."
 )
 DATA_HELP = "Rows to explain: a Parquet, Feather or CSV file, a folder of these, or a pattern such as 'X/*.parquet'."
-OUTPUT_HELP = "Output to explain, by name or number; may be repeated."
+OUTPUT_HELP = "Output to explain, by name or number; may be repeated. label: the labels of a classifier, as numbers."
 GROUPS_HELP = 'Columns that play as one, as JSON or a file of it: {"place": ["latitude", "longitude"]}'
 
 
@@ -26,12 +27,12 @@ def explain(
     background: Annotated[str, typer.Option(help="Rows that absent features take their values from, in such files.")],
     out: Annotated[Path, typer.Option(help="Folder for the results; an unfinished run in it goes on.")],
     method: Annotated[str, typer.Option(help="One of: " + ", ".join(METHODS))] = "auto",
-    draws: Annotated[str, typer.Option(help="auto, shared or own: see Explainer.")] = "auto",
+    draws: Annotated[str, typer.Option(help="auto, shared or own. " + summary("draws"))] = "auto",
     link: Annotated[str | None, typer.Option(help="identity or logit.")] = None,
-    max_evals: Annotated[int | None, typer.Option(help="Maximum number of coalitions for each row.")] = None,
-    max_predictions: Annotated[int | None, typer.Option(help="Maximum number of predictions for each row.")] = None,
-    tol: Annotated[float | None, typer.Option(help="Stop a row once its errors are below this share.")] = None,
-    unbiased: Annotated[bool, typer.Option("--unbiased", help="Use only unbiased methods.")] = False,
+    max_evals: Annotated[int | None, typer.Option(help=summary("max_evals"))] = None,
+    max_predictions: Annotated[int | None, typer.Option(help=summary("max_predictions"))] = None,
+    tol: Annotated[float | None, typer.Option(help=summary("tol"))] = None,
+    unbiased: Annotated[bool, typer.Option("--unbiased", help=summary("unbiased"))] = False,
     groups: Annotated[str | None, typer.Option(help=GROUPS_HELP)] = None,
     output: Annotated[list[str] | None, typer.Option(help=OUTPUT_HELP)] = None,
     id_column: Annotated[str | None, typer.Option(help="Column of the data that identifies rows in results.")] = None,
@@ -109,6 +110,6 @@ def _outputs(given: list[str] | None) -> Any:
     """Return outputs by number where they are numbers, and otherwise by name; None for the default."""
     if not given:
         return None
-    if given == ["all"]:
-        return "all"
+    if given in (["all"], ["label"]):
+        return given[0]
     return [int(name) if name.isdecimal() else name for name in given]

@@ -23,6 +23,8 @@ class Format:
     """Returns the number of rows of a file, given the columns."""
     batches: Callable[[Path, int, Any, list[str]], Iterator[Any]]
     """Yields record batches of a file from some row on, given the columns of all files, with some of these."""
+    ids: Callable[[Path, int, str], Iterator[Any]]
+    """Yields record batches of a file from some row on, with the column of ids alone, and nothing lost of it."""
 
 
 def _parquet_schema(path: Path, types: Any) -> Any:
@@ -42,6 +44,10 @@ def _parquet_batches(path: Path, start: int, schema: Any, names: list[str]) -> I
                 batches = file.iter_batches(ROWS_AT_ONCE, row_groups=[group], columns=names, use_threads=False)
                 yield from _without_first(batches, start)
             start = max(0, start - count)
+
+
+def _parquet_ids(path: Path, start: int, name: str) -> Iterator[Any]:
+    return _parquet_batches(path, start, None, [name])
 
 
 def _arrow_file(path: Path) -> Any:
@@ -66,6 +72,10 @@ def _arrow_batches(path: Path, start: int, schema: Any, names: list[str]) -> Ite
     yield from _without_first(every, start)
 
 
+def _arrow_ids(path: Path, start: int, name: str) -> Iterator[Any]:
+    return _arrow_batches(path, start, None, [name])
+
+
 def _csv_options(schema: Any = None, names: list[str] | None = None) -> Any:
     """Return how columns are converted: categories are read as what they are, and text can be missing as for pandas."""
     pa, _ = pyarrow()
@@ -76,11 +86,11 @@ def _csv_options(schema: Any = None, names: list[str] | None = None) -> Any:
     return csv.ConvertOptions(column_types=plain, include_columns=names, strings_can_be_null=True)
 
 
-def _csv_reader(path: Path, schema: Any, names: list[str] | None = None) -> Any:
+def _csv_reader(path: Path, convert: Any) -> Any:
     from pyarrow import csv
 
     read = csv.ReadOptions(block_size=CSV_BLOCK, use_threads=False)
-    return csv.open_csv(path, read_options=read, convert_options=_csv_options(schema, names))
+    return csv.open_csv(path, read_options=read, convert_options=convert)
 
 
 def _csv_schema(path: Path, types: Any) -> Any:
@@ -90,17 +100,27 @@ def _csv_schema(path: Path, types: Any) -> Any:
         from pyarrow import csv
 
         return csv.read_csv(path, convert_options=options).schema
-    with _csv_reader(path, types) as reader:
+    with _csv_reader(path, _csv_options(types)) as reader:
         return reader.schema
 
 
 def _csv_count(path: Path, schema: Any) -> int:
-    with _csv_reader(path, schema) as reader:
+    with _csv_reader(path, _csv_options(schema)) as reader:
         return sum(batch.num_rows for batch in reader)
 
 
 def _csv_batches(path: Path, start: int, schema: Any, names: list[str]) -> Iterator[Any]:
-    with _csv_reader(path, schema, names) as reader:
+    with _csv_reader(path, _csv_options(schema, names)) as reader:
+        yield from _without_first(reader, start)
+
+
+def _csv_ids(path: Path, start: int, name: str) -> Iterator[Any]:
+    """Yield the ids as text: a number would lose leading zeros and the digits that do not fit, and NA is an id, too."""
+    pa, _ = pyarrow()
+    from pyarrow import csv
+
+    as_text = csv.ConvertOptions(column_types={name: pa.string()}, include_columns=[name], strings_can_be_null=False)
+    with _csv_reader(path, as_text) as reader:
         yield from _without_first(reader, start)
 
 
@@ -112,8 +132,8 @@ def _without_first(batches: Iterable[Any], count: int) -> Iterator[Any]:
         count = max(0, count - batch.num_rows)
 
 
-PARQUET = Format(_parquet_schema, _parquet_count, _parquet_batches)
-ARROW = Format(_arrow_schema, _arrow_count, _arrow_batches)
-CSV = Format(_csv_schema, _csv_count, _csv_batches)
+PARQUET = Format(_parquet_schema, _parquet_count, _parquet_batches, _parquet_ids)
+ARROW = Format(_arrow_schema, _arrow_count, _arrow_batches, _arrow_ids)
+CSV = Format(_csv_schema, _csv_count, _csv_batches, _csv_ids)
 FORMATS = {".parquet": PARQUET, ".pq": PARQUET, ".feather": ARROW, ".arrow": ARROW, ".csv": CSV}
 """How files are read, by how their names end."""

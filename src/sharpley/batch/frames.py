@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sharpley.batch.tables import Table, first_line
+from sharpley._support.reading import first_line
+from sharpley.batch.tables import Table
 from sharpley.games.marginal.background import MAX_ROWS
 from sharpley.presentation.parquet import pyarrow
 

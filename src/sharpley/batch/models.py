@@ -2,7 +2,9 @@
 
 A model is read as bytes, which are loaded where rows are explained, in this process, in another one or on another
 machine. Files of models are strangers' files: none is unpickled unless it is trusted, since unpickling runs whatever
-code its author put into it, and skops loads only types that are known to be harmless, or that were named.
+code its author put into it, and skops loads only types that are known to be harmless, or that were named. Files that
+compiled code reads are first tried in a process of their own, with limits of memory and time: a damaged one can crash a
+process, and one that claims 2^31 features makes XGBoost ask for 23 GB.
 """
 
 from __future__ import annotations
@@ -21,10 +23,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sharpley.batch.tables import first_line
+from sharpley._support.reading import first_line
 from sharpley.games.marginal.calls import find_call
 
 TRY = "from sharpley.batch.models import try_model; try_model()"
+TRY_SECONDS = 300.0  # for loading a model and predicting the first background rows
+TRY_MEMORY, TRY_MEMORY_PER_CORE, TRY_MEMORY_PER_BYTE = 2**32, 2**27, 40
+"""Bytes that the trial may take: in all, for the stack and heap of each core's thread, and for each byte of the file.
+
+XGBoost takes 1.2 GB of addresses to load any model, and 12 bytes for each byte of a JSON file.
+"""
+FAILED = 3  # exit code of a trial that ended with an error, which it printed
 LARGEST_EXIT = 255  # what Windows returns for a crash is larger
 OF_MODULE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
@@ -72,19 +81,31 @@ class ModelSource:
             said = first_line(error).partition(" Stack trace:")[0]  # of XGBoost
             raise ValueError(f"{self.name} could not be loaded as a model: {said[:300]}") from error
 
-    def check(self, rows: Any) -> None:
-        """Load and call the model of a file in a process of its own, since a damaged one can end its process."""
+    def check(self, rows: Any, id_column: str | None) -> None:
+        """Load the model of a file and call it on rows, in a process of its own with limits of memory and time."""
         if self.content is None or LOADERS[Path(self.name).suffix.lower()] not in NATIVE:
             return
-        sent = pickle.dumps((self, rows))
-        tried = subprocess.run(  # -P: no modules from the current folder
-            [sys.executable, "-P", "-c", TRY], input=sent, capture_output=True, check=False
-        )
+        sent = pickle.dumps((self, rows, id_column, self.memory_of_trial))
+        command = [sys.executable, "-P", "-c", TRY]  # -P: no modules from the current folder
+        try:
+            tried = subprocess.run(command, input=sent, capture_output=True, check=False, timeout=TRY_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise ValueError(
+                f"{self.name} was given up: loading it and predicting {len(rows)} rows took more than "
+                f"{TRY_SECONDS:.0f} s. If you trust it, load it by a function of your own: --model module:function"
+            ) from None
+        *_, last_line = ["", *tried.stderr.decode(errors="replace").splitlines()]
         if tried.returncode < 0 or tried.returncode > LARGEST_EXIT:
             raise ValueError(f"{self.name} is damaged: the process that tried to use it crashed")
+        if tried.returncode == FAILED:
+            raise ValueError(last_line)
         if tried.returncode:
-            *_, last_line = ["", *tried.stderr.decode(errors="replace").splitlines()]
             raise OSError(f"{self.name} could not be tried in a process of its own: {last_line}")
+
+    @property
+    def memory_of_trial(self) -> int:
+        """Bytes that loading and calling the model may take."""
+        return TRY_MEMORY + TRY_MEMORY_PER_CORE * (os.cpu_count() or 1) + TRY_MEMORY_PER_BYTE * len(self.content or b"")
 
 
 class UntrustedTypesError(ValueError):
@@ -110,11 +131,49 @@ def find(given: str, *, trust_pickle: bool = False, trusted_types: Sequence[str]
 
 
 def try_model() -> None:
-    """Load the model and call it on the rows that ``ModelSource.check`` sent."""
-    source, rows = pickle.load(sys.stdin.buffer)
-    with suppress(Exception):  # it is raised again, and reported, in the process that asked
+    """Load the model and call it on the rows that ``ModelSource.check`` sent; an error is printed in one line."""
+    source, rows, id_column, memory = pickle.load(sys.stdin.buffer)
+    _limit_memory(memory)
+    try:
         model = source.load()
-        find_call(model).function(rows[feature_names(model) or list(rows.columns)])
+        chosen = rows[columns(model, list(rows.columns), id_column)]
+        call = find_call(model, labels=True).function  # whether labels are meant, the explainer checks
+        try:
+            call(chosen)
+        except Exception as error:
+            said = first_line(error).partition(" Stack trace:")[0]
+            raise ValueError(
+                f"{source.name} failed on {len(rows)} rows of the background, in a process with {memory / 1e9:.1f} GB "
+                f"of memory: {said[:300]}"
+            ) from error
+    except Exception as error:
+        print(first_line(error), file=sys.stderr)
+        sys.exit(FAILED)
+
+
+def _limit_memory(more: int) -> None:
+    """Let this process take so many bytes more than it has now; only Linux tells how many it has."""
+    with suppress(ImportError, OSError):
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + more
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def columns(model: Any, present: list[str], id_column: str | None) -> list[str]:
+    """Return the columns to explain: those that the model was fitted on, in its order, or all but the ids of rows.
+
+    LightGBM has underscores in place of spaces.
+    """
+    named = feature_names(model)
+    if named is None:
+        return [name for name in present if name != id_column]
+    by_name = {"_".join(name.split(" ")): name for name in present} | {name: name for name in present}
+    unknown = [name for name in named if name not in by_name]
+    if unknown:
+        raise ValueError(f"the model was fitted on columns {unknown}, which the background does not have")
+    return [by_name[name] for name in named]
 
 
 def feature_names(model: Any) -> list[str] | None:

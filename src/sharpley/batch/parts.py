@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from sharpley.batch.recipe import Recipe, explain
+from sharpley.presentation.row_table import name_of_part
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Part:
     @property
     def file(self) -> str:
         """Name of the file."""
-        return f"part-{self.number:08d}.parquet"
+        return name_of_part(self.number)
 
 
 Task: TypeAlias = tuple[Part, Any]

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sharpley import __version__
+from sharpley._support.reading import first_line
 from sharpley.batch.models import ModelSource
-from sharpley.batch.tables import first_line
 from sharpley.engine.progress import LongRunWarning
 from sharpley.engine.timing import EstimatorTimeWarning
 from sharpley.explainer import Explainer

@@ -47,20 +47,20 @@ class Summary(NamedTuple):
 
 def summarise(folder: Path) -> Summary:
     """Read the results in a folder, one file at a time."""
-    pa, pq = pyarrow()
+    pa, _ = pyarrow()
     known = row_table.parts_in(folder)
     first = known[0][1]
     k, names, total = first["outputs"], first["names"], first["of_rows"]
     step = -(-total // SHOWN_ROWS)
     sizes, squares, shown = np.zeros((k, len(names))), np.zeros((k, len(names))), []
-    for path, _ in known:
-        table = pq.read_table(path).replace_schema_metadata(None)
+    for path, facts in known:
+        table = row_table.read_part(path, facts)
         for j, name in enumerate(names):
             sizes[:, j] += np.abs(table[f"value_{name}"].to_numpy()).reshape(-1, k).sum(axis=0)
             squares[:, j] += (table[f"standard_error_{name}"].to_numpy() ** 2).reshape(-1, k).sum(axis=0)
         shown.append(table.filter(pa.array(table["row"].to_numpy() % step == 0)))
-    facts = [{**each, "has_outputs": True} for _, each in known]
-    sample = ShapleyEstimate(**row_table.fields_of(pa.concat_tables(shown), facts))
+    with_outputs = [{**each, "has_outputs": True} for _, each in known]
+    sample = ShapleyEstimate(**row_table.fields_of(pa.concat_tables(shown), with_outputs))
     return Summary(sizes / total, np.sqrt(squares / total), sample, first["settings"])
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 from sharpley._support.checks import check_count
 from sharpley.batch import models, tables
 from sharpley.batch.frames import background_frame, first_rows, frame_of
 from sharpley.batch.recipe import Options, Recipe
+from sharpley.presentation.parquet import pyarrow
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,7 @@ class Request:
     @cached_property
     def features(self) -> list[str]:
         """Columns that are explained: those that the model names, or all of the background but the ids of rows."""
-        present = self.background.feature_names
-        named = models.feature_names(self.model.load())
-        chosen = [name for name in present if name != self.id_column] if named is None else _found(named, present)
+        chosen = models.columns(self.model.load(), self.background.feature_names, self.id_column)
         missing = [name for name in chosen if name not in self.data.schema.names]
         if missing:
             raise ValueError(f"the data have no columns {missing}, which the background has")
@@ -40,24 +40,25 @@ class Request:
         return Recipe(self.model, background, self.options, key)
 
     def tables(self, ranges: Sequence[tuple[int, int]]) -> Iterator[Any]:
-        """Yield the rows in ascending ranges as tables of pyarrow, with the column of ids."""
-        names = list(self.features)
-        if self.id_column is not None and self.id_column not in names:
-            names.append(self.id_column)
-        return self.data.ranges(ranges, names)
+        """Yield the features of the rows in ascending ranges, as tables of pyarrow."""
+        return self.data.ranges(ranges, self.features)
+
+    def ids(self, ranges: Sequence[tuple[int, int]]) -> Iterator[Any]:
+        """Yield the ids of the rows in ascending ranges, as arrays of pyarrow; None without a column of ids."""
+        return repeat(None) if self.id_column is None else self.data.ids(ranges, self.id_column)
 
     def frame(self, start: int, stop: int, background: Any) -> Any:
         """Return some rows as a frame like the background."""
         return frame_of(next(self.tables([(start, stop)])), background, start)
 
 
-def _found(named: list[str], present: list[str]) -> list[str]:
-    """Return the columns that a model was fitted on, in its order; LightGBM has underscores in place of spaces."""
-    by_name = {"_".join(name.split(" ")): name for name in present} | {name: name for name in present}
-    unknown = [name for name in named if name not in by_name]
-    if unknown:
-        raise ValueError(f"the model was fitted on columns {unknown}, which the background does not have")
-    return [by_name[name] for name in named]
+def _types(schema: Any, model: models.ModelSource, id_column: str | None) -> Any:
+    """Return the types of the data in CSV files: the background's, but ids that are no feature are text."""
+    if id_column is None or id_column in (models.feature_names(model.load()) or ()):
+        return schema
+    pa, _ = pyarrow()
+    others = [field for field in schema if field.name != id_column]
+    return pa.schema([*others, pa.field(id_column, pa.string())])
 
 
 def make_request(
@@ -75,8 +76,8 @@ def make_request(
     check_count("seed", options.seed, minimum=0)
     source = models.find(model, trust_pickle=trust_pickle, trusted_types=trusted_types)
     of_background = tables.find(background, "background")
-    source.check(first_rows(of_background))
-    of_data = tables.find(data, "data", of_background.schema)
+    source.check(first_rows(of_background), id_column)
+    of_data = tables.find(data, "data", _types(of_background.schema, source, id_column))
     if id_column is not None and id_column not in of_data.schema.names:
         raise ValueError(f"the data have no column {id_column!r} for the ids of rows; they have {of_data.schema.names}")
     if of_data.n_rows == 0:

@@ -15,6 +15,7 @@ import numpy as np
 from sharpley import __version__
 from sharpley._support.atomic import replacing
 from sharpley._support.checks import check_count
+from sharpley._support.reading import digest_of
 from sharpley._support.workers import behind
 from sharpley.batch import engines
 from sharpley.batch.frames import frame_of
@@ -174,10 +175,9 @@ class Run:
 
     def _tasks(self, missing: Sequence[Part]) -> Iterator[Task]:
         """Yield parts with their rows, as frames; the ids of rows are kept."""
-        tables_of_parts = self._request.tables([(part.start, part.stop) for part in missing])
-        name = self._request.id_column
-        for part, table in zip(missing, tables_of_parts, strict=True):
-            self._ids[part.number] = None if name is None else table[name].combine_chunks()
+        ranges = [(part.start, part.stop) for part in missing]
+        for part, table, ids in zip(missing, self._request.tables(ranges), self._request.ids(ranges), strict=False):
+            self._ids[part.number] = ids
             yield part, frame_of(table, self.recipe.background, part.start)
 
     def _write(self, found: Explained) -> None:
@@ -196,9 +196,10 @@ class Run:
             row_table.write(stream, table, about)
         facts = {
             "bytes": path.stat().st_size,
+            "sha256": digest_of(path).hex(),
             "predictions": int(np.sum(found.columns["n_predictions"][::k])),
             "unconverged": int(np.sum(~found.columns["converged"][::k])),
-            "seconds": round(found.seconds, 3),
+            "seconds": round(float(found.seconds), 3),
         }
         self._journal.finish(part, facts)
 

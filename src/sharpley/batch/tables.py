@@ -14,10 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from sharpley.batch.formats import FORMATS
+from sharpley._support.reading import digest_of, first_line
+from sharpley.batch.formats import CSV, FORMATS, Format
 from sharpley.presentation.parquet import pyarrow
+
+Read: TypeAlias = Callable[[Format, Path, int], Iterator[Any]]
+"""Yields record batches of a file of a format, from some row on."""
 
 INDEX = re.compile(r"__index_level_\d+__")  # columns in which pandas keeps an index
 
@@ -72,13 +76,39 @@ class Table:
 
     def ranges(self, wanted: Iterable[tuple[int, int]], names: list[str]) -> Iterator[Any]:
         """Yield a table of pyarrow for each of some ascending ranges of rows, (start, stop), with some columns."""
+        return self._ranges(wanted, lambda kind, path, start: kind.batches(path, start, self.schema, names))
+
+    def ids(self, wanted: Iterable[tuple[int, int]], name: str) -> Iterator[Any]:
+        """Yield the ids of the rows in ascending ranges, as arrays of pyarrow.
+
+        The ids of CSV files are text, unless all of them are integers that are written back as they were read.
+        """
+        pa, _ = pyarrow()
+        to_integers = self._ids_are_integers(name)
+        for table in self._ranges(wanted, lambda kind, path, start: kind.ids(path, start, name)):
+            ids = table[name].combine_chunks()
+            yield ids.cast(pa.int64()) if to_integers else ids
+
+    def _ids_are_integers(self, name: str) -> bool:
+        """Return whether the texts of CSV files are all integers, without leading zeros, signs and spaces."""
+        every = ((path, FORMATS[path.suffix.lower()]) for path in self.paths)
+        texts = (batch.column(0) for path, kind in every if kind is CSV for batch in self._checked_ids(path, name))
+        found = [_is_integers(text) for text in texts]
+        return bool(found) and all(found)
+
+    def _checked_ids(self, path: Path, name: str) -> Iterator[Any]:
+        with self._readable(path):
+            yield from CSV.ids(path, 0, name)
+
+    def _ranges(self, wanted: Iterable[tuple[int, int]], read: Read) -> Iterator[Any]:
+        """Yield a table for each of some ascending ranges of rows, from the batches that ``read`` yields of a file."""
         pa, _ = pyarrow()
         batches: Iterator[Any] = iter(())
         held: list[Any] = []
         at = end = -1  # the rows at which what is held starts and ends
         for start, stop in wanted:
             if not at <= start <= end:
-                held, at, end, batches = [], start, start, self._batches(start, names)
+                held, at, end, batches = [], start, start, self._batches(start, read)
             while end < stop:
                 held.append(next(batches))
                 end += held[-1].num_rows
@@ -86,14 +116,13 @@ class Table:
             yield rows.slice(start - at, stop - start)
             held, at = rows.slice(stop - at).to_batches(), stop
 
-    def _batches(self, start: int, names: list[str]) -> Iterator[Any]:
+    def _batches(self, start: int, read: Read) -> Iterator[Any]:
         """Yield record batches from row ``start`` on."""
         before = 0
         for path, count in zip(self.paths, self._counts, strict=True):
             if before + count > start:
-                kind = FORMATS[path.suffix.lower()]
                 with self._readable(path):
-                    yield from kind.batches(path, max(0, start - before), self.schema, names)
+                    yield from read(FORMATS[path.suffix.lower()], path, max(0, start - before))
             before += count
 
     def _schema_of(self, path: Path) -> Any:
@@ -154,13 +183,10 @@ def find(given: str, what: str, types: Any = None) -> Table:
     return Table(tuple(paths), what, types)
 
 
-def digest_of(path: Path) -> bytes:
-    """Return the SHA-256 digest of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").digest()
-
-
-def first_line(error: BaseException) -> str:
-    """Return the message of an error in one line."""
-    text = " ".join(str(error).split())
-    return text or type(error).__name__
+def _is_integers(texts: Any) -> bool:
+    """Return whether texts are integers that give the same texts again."""
+    pa, _ = pyarrow()
+    try:
+        return bool(texts.cast(pa.int64()).cast(pa.string()).equals(texts))
+    except pa.ArrowInvalid:
+        return False

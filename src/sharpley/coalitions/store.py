@@ -35,8 +35,8 @@ class CoalitionStore:
 
     def __init__(self, d: int) -> None:
         self.d = d
-        self._positions: dict[bytes, int] = {}
-        self.add(np.array([[False] * d, [True] * d]))
+        ends = np.packbits([[False] * d, [True] * d], axis=1)
+        self._positions = {ends[0].tobytes(): EMPTY, ends[1].tobytes(): FULL}
 
     def __len__(self) -> int:
         return len(self._positions)

@@ -29,24 +29,16 @@ independent of each other: then the choice for a row must not depend on their nu
 
 from __future__ import annotations
 
-from functools import partial
 from math import inf
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from sharpley.coalitions.enumeration import can_be_enumerated
-from sharpley.engine.facts import can_own_coalitions, can_own_draws, estimates, is_unbiased, method_name, record_of
-from sharpley.engine.making import least_budget
-from sharpley.engine.methods import AUTO, METHODS, AnyMethod
+from sharpley.engine.methods import AUTO, METHODS, MethodRecord
+from sharpley.engine.options import Draws
 from sharpley.estimators.gp.work import work
 from sharpley.estimators.pairs.regression import work as work_of_regression
 from sharpley.games.base import ENDLESS
 from sharpley.indices import SHAPLEY, Index
-
-Draws: TypeAlias = Literal["auto", "shared", "own"]
-"""What ``draws=`` accepts: all draws for every coalition ("shared"), or a draw for each ordering ("own").
-
-With "regression", "own" means that every draw has coalitions of its own.
-"""
 
 OPERATIONS_PER_PREDICTION = 2e4  # operations of "gp" that are acceptable for each model prediction
 NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds
@@ -88,7 +80,7 @@ class Problem(NamedTuple):
 class Choice(NamedTuple):
     """A method, and whether its orderings have draws of their own, or draws coalitions of their own."""
 
-    method: AnyMethod
+    method: MethodRecord
     own_draws: bool
 
 
@@ -109,29 +101,29 @@ def choose(problem: Problem) -> str:
 
 
 def resolve(
-    method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index = SHAPLEY, draws: Draws = "auto"
+    method: MethodRecord, problem: Problem, *, unbiased: bool, index: Index = SHAPLEY, draws: Draws = "auto"
 ) -> Choice:
     """Choose what was left to be chosen: the method, its unbiased form, and whether draws are not shared."""
     if _owns_draws(method, problem, draws, index):
-        return Choice(_own_method(problem) if method == AUTO else method, own_draws=True)
+        return Choice(METHODS[_own_method(problem)] if method.name == AUTO else method, own_draws=True)
     return Choice(_shared_method(method, problem, unbiased=unbiased, index=index), own_draws=False)
 
 
-def _owns_draws(method: AnyMethod, problem: Problem, draws: Draws, index: Index) -> bool:
+def _owns_draws(method: MethodRecord, problem: Problem, draws: Draws, index: Index) -> bool:
     """Return whether each ordering has a draw of its own."""
     if problem.draws >= ENDLESS:
         return problem.d >= 2
     if draws == "shared":
         return False
     if draws == "own":
-        _check_own(method, problem)
+        _check_own(method, problem, index)
         return True
-    if problem.draws == 1 or problem.d < 2 or not can_own_draws(method) or index.name != SHAPLEY.name:
+    if problem.draws == 1 or problem.d < 2 or not method.can_own_draws or index.name != SHAPLEY.name:
         return False
-    least = least_budget("antithetic" if method == AUTO else method, problem.d, None)
+    least = (METHODS["antithetic"] if method.name == AUTO else method).least_budget(problem.d)
     if can_be_enumerated(problem.d, NEARLY_ALL * problem.budget) and problem.budget >= least:
         return False
-    if method != AUTO:
+    if method.name != AUTO:
         return True
     if problem.may_stop:  # own draws may stop earlier, unless all draws are few
         return problem.draws > FEW_DRAWS
@@ -153,33 +145,32 @@ def unbiased_evals_per_draw(d: int) -> int:
     return max(OWN_EVALS_PER_PLAYER * d, METHODS["regression"].least_budget(d))
 
 
-def _check_own(method: AnyMethod, problem: Problem) -> None:
+def _check_own(method: MethodRecord, problem: Problem, index: Index) -> None:
     """Raise an error unless the orderings of a method can have draws of their own."""
+    if index.name != SHAPLEY.name:
+        raise ValueError(f"draws='own' gives Shapley values only, not index {index.name!r}; use draws='shared'")
     if problem.draws == 1:
         raise ValueError(
             "draws='own' needs games with several draws, such as background rows, but these have one; omit draws"
         )
-    if not can_own_draws(method) and not can_own_coalitions(method):
+    if not method.can_own_draws and method.own_coalitions is None:
         able = [name for name, record in METHODS.items() if record.can_own_draws or record.own_coalitions is not None]
         raise ValueError(
-            f"draws='own' is for methods that sample orderings, and for 'regression': {able}; "
-            f"got {method_name(method)!r}"
+            f"draws='own' is for methods that sample orderings, and for 'regression': {able}; got {method.name!r}"
         )
 
 
-def _shared_method(method: AnyMethod, problem: Problem, *, unbiased: bool, index: Index) -> AnyMethod:
+def _shared_method(method: MethodRecord, problem: Problem, *, unbiased: bool, index: Index) -> MethodRecord:
     """Replace "auto" by the method chosen for the problem and, if ``unbiased``, a method by its unbiased form."""
-    chosen = choose(problem) if method == AUTO else method
-    if method == AUTO and not estimates(chosen, index) and can_be_enumerated(problem.d, problem.budget):
-        chosen = "exact"
-    if not unbiased or is_unbiased(chosen):
+    chosen = METHODS[choose(problem)] if method.name == AUTO else method
+    if method.name == AUTO and not chosen.estimates(index):
+        chosen = METHODS["exact" if can_be_enumerated(problem.d, problem.budget) else "owen"]
+    if not unbiased or chosen.is_unbiased:
         return chosen
-    # A partial has settings of its own, which another method would not have.
-    record = None if isinstance(chosen, partial) else record_of(chosen)
-    form = None if record is None else record.unbiased_form
-    if method == AUTO and (form is None or problem.budget < METHODS[form].least_budget(problem.d)):
-        return "antithetic" if problem.budget >= METHODS["antithetic"].least_budget(problem.d) else "monte-carlo"
+    form = None if chosen.unbiased_form is None else METHODS[chosen.unbiased_form]
+    if method.name == AUTO and (form is None or problem.budget < form.least_budget(problem.d)):
+        pairs = METHODS["antithetic"]
+        return pairs if problem.budget >= pairs.least_budget(problem.d) else METHODS["monte-carlo"]
     if form is None:
-        name = method_name(method)
-        raise ValueError(f"method {name!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
+        raise ValueError(f"method {method.name!r} has no unbiased form; use 'gp', a sampler of orderings, or 'auto'")
     return form

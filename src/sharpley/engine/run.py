@@ -24,12 +24,10 @@ from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.coalitions.request import AllDraws, Request
 from sharpley.engine.blind import with_blind_errors
 from sharpley.engine.evaluation import evaluate
-from sharpley.engine.facts import can_own_coalitions, learns_from_rows, method_name
-from sharpley.engine.making import make_estimator, make_estimator_of_draw, make_source, orderings_per_step
-from sharpley.engine.methods import AUTO, METHODS
+from sharpley.engine.methods import AUTO, check_estimates
 from sharpley.engine.progress import Progress, progress_bar
 from sharpley.engine.results import Results
-from sharpley.engine.settings import Plan, Settings, make_plan, make_settings
+from sharpley.engine.settings import Plan, Settings, make_plan
 from sharpley.engine.stopping import meets
 from sharpley.engine.timing import Stopwatch
 from sharpley.estimators.base import Block, CoalitionEstimator, Estimator
@@ -45,38 +43,47 @@ from sharpley.result import ShapleyEstimate
 CHECKPOINT_GROWTH = 1.5  # factor by which the budget grows from one look at the estimates to the next
 
 
-def estimate_rows(games: Any, **arguments: Any) -> ShapleyEstimate:
-    """Estimate the index of every row of games, with the arguments of ``make_settings``.
-
-    Arrays have shape (rows, components), or (rows, components, k).
-    """
-    settings = make_settings(**arguments)
+def run(games: Any, settings: Settings) -> Any:
+    """Estimate the index of every row of games; arrays have shape (rows, components), or (rows, components, k)."""
     games = as_games(games)
     if (exact := _closed_form(games, settings)) is not None:
         return exact
-    everyone = np.ones((games.n_rows, games.d), dtype=bool)
-    varying = checked_varying(games) if settings.index.ignores_null_players else everyone
+    varying = checked_varying(games)
     # Before the model is called, since too small a budget is an error.
-    plans = _plans(varying, games, settings)
+    n_patterns = int(_pattern_numbers(varying).max()) + 1
+    plans = {}
+    for d in sorted(set(varying.sum(axis=1).tolist()), reverse=True):
+        plans[d] = make_plan(settings, games, d, games.n_rows, n_patterns)
     ends = checked_endpoints(games)
-    results = Results(games, settings.index, ends)
-    stopwatch = Stopwatch()
+    results, stopwatch = Results(games, settings.index, ends), Stopwatch()
     total = sum(plans[d].budget - plans[d].endpoint_cost for d in varying.sum(axis=1).tolist())
     with progress_bar(settings.progress, total, is_limit=settings.may_stop) as bar:
         for rows, players, plan in _groups(varying, plans):
-            run = _Run(games, ends, varying, players, plan, settings, results, bar, stopwatch)
-            run.all_rows(rows)
+            d = len(players)
+            if d < 2:  # there are no other coalitions
+                exact = exact_moments(settings.index.of_all_values(ends[rows, : 2**d], d))
+                results.write(rows, settings.index.positions(players, games.d), exact)
+                continue
+            facts = games.draw_facts() if plan.own_draws else None
+            block = Block(games, rows, ends[rows], varying[rows], facts, settings.seed)
+            method = _Run(games, players, plan, settings, results, bar, stopwatch)
+            while len(block.rows):
+                # The same seed for every block, so that a row's coalitions do not depend on the rows explained with it.
+                block = method.next_block(_estimator(plan, d, settings), block)
     results.warn_unconverged(settings.tol)
-    names = _method_names(plans)
+    names = list(dict.fromkeys(plan.method.name for plan in plans.values()))  # that for the most players first
     stopwatch.report(names[0])
     return results.estimate(" and ".join(names))
 
 
-def _closed_form(games: Games, settings: Settings) -> ShapleyEstimate | None:
+def _closed_form(games: Games, settings: Settings) -> Any:
     """Return exact values that need no sampling, if such a method was asked for, or none and there are such values."""
-    forced = settings.method if isinstance(settings.method, str) and METHODS[settings.method].is_closed_form else None
-    if forced is None and settings.method != AUTO:
+    method = settings.method
+    if not method.is_closed_form and method.name != AUTO:
         return None
+    if method.is_closed_form:
+        check_estimates(method, settings.index)
+    forced = method.name if method.is_closed_form else None
     found = games.closed_form(settings.index, method=forced, n_threads=_n_threads(settings.n_jobs))
     if found is None:
         return None
@@ -91,6 +98,7 @@ def _closed_form(games: Games, settings: Settings) -> ShapleyEstimate | None:
         degrees_of_freedom=np.full(shape, np.inf),
         names=None if names is None else settings.index.component_names(names),
         n_predictions=np.full(games.n_rows, found.n_predictions),
+        index=settings.index.name,
     )
     return whole.without_output_axis() if shape[2] == 1 else whole
 
@@ -116,20 +124,8 @@ def estimate_along(games: Games, sample: OrderingGroups, *, n_jobs: int | None) 
     results.write(rows, np.arange(games.d), estimator.estimate(), estimator.units)
     n_evals = estimator.spent
     results.write_costs(rows, n_evals, (n_evals - 2) * games.draws_per_value + games.endpoint_draws)
-    return results.estimate("orderings")
-
-
-def _plans(varying: Coalitions, games: Games, settings: Settings) -> dict[int, Plan]:
-    """Return the plan for each number of players that can matter."""
-    n_patterns = int(_pattern_numbers(varying).max()) + 1
-    every = sorted(set(varying.sum(axis=1).tolist()))
-    return {d: make_plan(settings, games, d, len(varying), n_patterns) for d in every}
-
-
-def _method_names(plans: dict[int, Plan]) -> list[str]:
-    """Return the names of the methods in use, starting with that for the most players."""
-    ordered = [plans[d] for d in sorted(plans, reverse=True)]
-    return list(dict.fromkeys(method_name(plan.method) for plan in ordered))
+    found: ShapleyEstimate = results.estimate("orderings")
+    return found
 
 
 class _Rows(NamedTuple):
@@ -167,8 +163,6 @@ class _Run:
     """The run of a method on rows that have the same plan, in blocks that fit into memory."""
 
     games: Games
-    ends: Floats
-    varying: Coalitions
     players: NDArray[np.int64]
     plan: Plan
     settings: Settings
@@ -176,62 +170,51 @@ class _Run:
     progress: Progress
     stopwatch: Stopwatch
 
-    def all_rows(self, rows: NDArray[np.int64]) -> None:
-        """Estimate the index of rows, one block after the other."""
-        d = len(self.players)
-        if d < 2:  # there are no other coalitions
-            exact = exact_moments(self.settings.index.of_all_values(self.ends[rows, : 2**d], d))
-            self.results.write(rows, self.players, exact)
-            return
-        facts = self.games.draw_facts() if self.plan.own_draws else None
-        block = Block(self.games, rows, self.ends[rows], self.varying[rows], facts, self.settings.seed)
-        alone = learns_from_rows(self.plan.method) and self.settings.independent_rows
-        while len(block.rows):
-            # The same seed for every block, so that a row's coalitions do not depend on the rows explained with it.
-            estimator = _estimator(self.plan, d, self.settings)
-            count = 1 if alone else estimator.rows_at_once(block, self.plan.budget)
-            self.one_block(estimator, block.some(slice(count)))
-            block = block.some(slice(count, None))
+    def next_block(self, estimator: Estimator, rest: Block) -> Block:
+        """Run an estimator on the first rows of a block, as many as fit into memory, and return the others.
 
-    def one_block(self, estimator: Estimator, block: Block) -> None:
-        """Run an estimator, and write rows into the results as soon as they meet the tolerance."""
+        Rows are written into the results as soon as they meet the tolerance.
+        """
+        alone = self.plan.method.learns_from_rows and self.settings.independent_rows
+        count = 1 if alone else estimator.rows_at_once(rest, self.plan.budget)
+        block, rest = rest.some(slice(count)), rest.some(slice(count, None))
         estimator.start(block)
         rows = block.rows
         before: Moments | None = None
         for n_looks, budget in enumerate(self.checkpoints(estimator), start=1):
-            grew = self.spend(estimator, rows, budget) or n_looks == 1
-            if isinstance(estimator, CoalitionEstimator) and estimator.is_complete:
-                moments = self.enumerated(estimator, rows)
-            elif grew:  # otherwise the last estimate, of the rows that remain, still holds
+            grew = n_looks == 1
+            while True:
                 with one_thread():
-                    moments = estimator.estimate()
-            if n_looks == 1 and self.games.may_be_noisy and not self.settings.has_budget:
-                self.warn_if_noisy(estimator, rows)
+                    request = None if estimator.is_complete else estimator.choose(budget)
+                if request is None:
+                    break
+                values, grew = self.evaluate(rows, request), True
+                with one_thread():
+                    estimator.learn(values)
+            if grew:  # otherwise the last estimate, of the rows that remain, still holds
+                moments = self.estimated(estimator, rows, n_looks)
             met = self.met(moments, before, n_looks, estimator.spent)
             is_last = budget.now == budget.most
             if is_last and not met.all() and self.plan.may_enumerate:
                 moments, met = self.enumerated(estimator, rows), np.ones_like(met)
             done = met | is_last
             self.write(estimator, rows, moments, met, done)
-            if done.all():
-                return
             # A look at the same sample again is no second look.
             before = moments.rows(~done) if grew or before is None else before.rows(~done)
             rows, moments = rows[~done], moments.rows(~done)
-            estimator.keep(~done)
-
-    def spend(self, estimator: Estimator, rows: NDArray[np.int64], budget: Budget) -> bool:
-        """Evaluate all that an estimator asks for within a budget; return whether it asked for anything."""
-        grew = False
-        while not (isinstance(estimator, CoalitionEstimator) and estimator.is_complete):
-            with one_thread():
-                request = estimator.choose(budget)
-            if request is None:
+            if len(rows) == 0:
                 break
-            values, grew = self.evaluate(rows, request), True
-            with one_thread():
-                estimator.learn(values)
-        return grew
+            estimator.keep(~done)
+        return rest
+
+    def estimated(self, estimator: Estimator, rows: NDArray[np.int64], n_looks: int) -> Moments:
+        """Return what an estimator estimates, or exact values if all coalitions were evaluated."""
+        if n_looks == 1 and self.games.may_be_noisy and not self.settings.has_budget:
+            self.warn_if_noisy(estimator, rows)
+        if estimator.is_complete:
+            return self.enumerated(estimator, rows)
+        with one_thread():
+            return estimator.estimate()
 
     def evaluate(self, rows: NDArray[np.int64], request: Request) -> Floats:
         """Return the values of a request, (evaluations, k)."""
@@ -302,16 +285,15 @@ class _Run:
 
 def _estimator(plan: Plan, d: int, settings: Settings) -> Estimator:
     """Start a run: coalitions for all draws, coalitions with draws of their own, or a draw for every ordering."""
-    rng = settings.generator()
+    rng, method = settings.generator(), plan.method
     if not plan.own_draws:
-        return make_estimator(plan.method, d, rng)
-    if can_own_coalitions(plan.method):
-        make = partial(make_estimator_of_draw, plan.method)
-        return OwnCoalitions(d, make, endpoint_cost=plan.endpoint_cost, rng=rng)
+        return method.start(d, rng, settings.index)
+    if method.own_coalitions is not None:
+        return OwnCoalitions(d, partial(method.start, in_draw=True), endpoint_cost=plan.endpoint_cost, rng=rng)
     return OwnOrderings(
         d,
-        partial(make_source, plan.method, d),
-        orderings_per_step=orderings_per_step(plan.method, d),
+        partial(method.start_source, d),
+        orderings_per_step=method.orderings_per_step(d),
         use_controls=not settings.unbiased,
         surrogate=settings.surrogate,
         endpoint_cost=plan.endpoint_cost,

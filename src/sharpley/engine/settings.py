@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.checks import check_choice, check_count, check_flag
-from sharpley._support.typing import RNG
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, can_be_enumerated
-from sharpley.engine.auto import Draws, Problem, resolve, unbiased_evals_per_draw
-from sharpley.engine.facts import (
-    can_own_coalitions,
-    can_own_draws,
-    check_estimates,
-    check_method,
-    is_unbiased,
-    method_name,
-)
-from sharpley.engine.making import least_budget, orderings_per_step
-from sharpley.engine.methods import AUTO, METHODS, AnyMethod
+from sharpley.engine.auto import Problem, resolve, unbiased_evals_per_draw
+from sharpley.engine.methods import AUTO, METHODS, MethodRecord, as_method, check_estimates
+from sharpley.engine.options import DEFAULTS, Draws, Options
 from sharpley.estimators.draws.surrogate import SurrogateChoice, check_surrogate
 from sharpley.games.base import Games
 from sharpley.indices import SHAPLEY, Index, index_by_name
@@ -37,7 +28,7 @@ DRAWS_PER_EVAL = 100  # predictions that one of max_evals pays for, if there are
 class Settings:
     """All arguments of an estimate except the games."""
 
-    method: AnyMethod
+    method: MethodRecord
     max_evals: int | None
     tol: float | None
     seed: NDArray[np.uint32]
@@ -65,57 +56,42 @@ class Settings:
         return np.random.default_rng(self.seed)
 
 
-def make_settings(
-    *,
-    method: AnyMethod,
-    max_evals: int | None = None,
-    tol: float | None = None,
-    rng: RNG = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-    unbiased: bool = False,
-    index: str | Index = SHAPLEY,
-    draws: Draws = "auto",
-    max_predictions: int | None = None,
-    surrogate: SurrogateChoice = None,
-    independent_rows: bool = False,
-) -> Settings:
-    """Check the arguments of an estimate and draw its seed."""
+def make_settings(options: Options, index: str | Index = SHAPLEY, order: int | None = None) -> Settings:
+    """Check the options of an estimate and draw its seed."""
+    given: dict[str, Any] = {**dict.fromkeys(Options.__annotations__), **DEFAULTS, **options}
+    surrogate, draws, tol, n_jobs = (given[name] for name in ("surrogate", "draws", "tol", "n_jobs"))
     if surrogate is not None:
         check_surrogate(surrogate)
     if draws == "shared" and surrogate is not None:
         raise ValueError("a surrogate learns from orderings with draws of their own; omit it, or draws='shared'")
-    check_method(method)
     check_choice("draws", draws, ("auto", "shared", "own"))
-    if max_evals is not None:
-        max_evals = check_count("max_evals", max_evals, minimum=2)
-    if max_predictions is not None:
-        max_predictions = check_count("max_predictions", max_predictions, minimum=2)
+    limits = {
+        name: None if given[name] is None else check_count(name, given[name], minimum=2)
+        for name in ("max_evals", "max_predictions")
+    }
     if tol is not None and not (isinstance(tol, int | float | np.number) and np.isfinite(tol) and tol > 0):
         raise ValueError(f"tol must be a positive number, such as 0.01, got {tol!r}")
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
-    seed = np.random.default_rng(rng).integers(2**32, size=4, dtype=np.uint32)
     return Settings(
-        method=method,
-        max_evals=max_evals,
-        tol=tol,
-        seed=seed,
-        n_jobs=n_jobs,
-        progress=progress,
-        unbiased=check_flag("unbiased", unbiased),
-        index=index_by_name(index),
+        method=as_method(given["method"]),
+        **limits,
+        tol=None if tol is None else float(tol),
+        seed=np.random.default_rng(given["rng"]).integers(2**32, size=4, dtype=np.uint32),
+        n_jobs=None if n_jobs is None else int(n_jobs),
+        progress=given["progress"],
+        unbiased=check_flag("unbiased", given["unbiased"]),
+        index=index_by_name(index, order),
         draws=draws,
-        max_predictions=max_predictions,
         surrogate=surrogate,
-        independent_rows=check_flag("independent_rows", independent_rows),
+        independent_rows=check_flag("independent_rows", given["independent_rows"]),
     )
 
 
 class Plan(NamedTuple):
     """Method and budget for games with a given number of players that can matter."""
 
-    method: AnyMethod
+    method: MethodRecord
     """The method to use."""
     own_draws: bool
     """Whether each ordering has a draw of its own."""
@@ -182,7 +158,7 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
         return Plan(method, False, 2, 2, draws=games.draws_per_value)
     if own_draws:
         return _own_plan(settings, games, d, method, budget.predictions)
-    least = least_budget(method, d, settings.generator())
+    least = method.least_budget(d, settings.index)
     evals = budget.evals if settings.has_budget else max(budget.evals, least)
     if evals < least:
         raise ValueError(_too_small(settings, games, d, method))
@@ -194,25 +170,26 @@ def _check_endless(settings: Settings) -> None:
     """Raise an error unless orderings can have draws of their own."""
     if settings.index.name != SHAPLEY.name:
         raise ValueError(f"draws that are never exhausted give Shapley values only, not index {settings.index.name!r}")
-    is_able = settings.method == AUTO or can_own_draws(settings.method)
+    is_able = settings.method.can_own_draws
     if settings.draws == "shared" or not is_able:
         able = [name for name, record in METHODS.items() if record.can_own_draws]
         raise ValueError(
             "draws that are never exhausted cannot be shared: every ordering has one of its own. Use draws='own' and "
-            f"method='auto' or one of {able}; got draws={settings.draws!r} and method {method_name(settings.method)!r}"
+            f"method='auto' or one of {able}; got draws={settings.draws!r} and method {settings.method.name!r}"
         )
 
 
-def _own_plan(settings: Settings, games: Games, d: int, method: AnyMethod, predictions: int) -> Plan:
+def _own_plan(settings: Settings, games: Games, d: int, method: MethodRecord, predictions: int) -> Plan:
     """Determine the plan for own draws: single orderings if antithetic pairs are too expensive."""
-    if can_own_coalitions(method) and settings.may_stop:
+    if method.own_coalitions is not None and settings.may_stop:
         raise ValueError(
-            f"method {method_name(method)!r} with draws='own' cannot stop at a tolerance; omit tol, or use "
+            f"method {method.name!r} with draws='own' cannot stop at a tolerance; omit tol, or use "
             "draws='shared' or a method that samples orderings"
         )
     least = _least_predictions(settings, games, d, method)
-    if predictions < least and settings.method == AUTO:
-        method, least = "monte-carlo", _least_predictions(settings, games, d, "monte-carlo")
+    if predictions < least and settings.method.name == AUTO:
+        method = METHODS["monte-carlo"]
+        least = _least_predictions(settings, games, d, method)
     if not settings.has_budget:
         predictions = max(predictions, least)
     if predictions < least:
@@ -220,16 +197,16 @@ def _own_plan(settings: Settings, games: Games, d: int, method: AnyMethod, predi
     return Plan(method, True, predictions, _endpoint_cost(games), draws=draws_per_eval(games))
 
 
-def _least_predictions(settings: Settings, games: Games, d: int, method: AnyMethod) -> int:
+def _least_predictions(settings: Settings, games: Games, d: int, method: MethodRecord) -> int:
     """Return the least number of single draws of a method with own draws.
 
     Two steps of orderings need one draw each, and own coalitions the least number of them in every draw.
     """
     known = games.draws_are_known
-    if can_own_coalitions(method):
-        least = unbiased_evals_per_draw(d) if settings.unbiased else least_budget(method, d, settings.generator())
+    if method.own_coalitions is not None:
+        least = unbiased_evals_per_draw(d) if settings.unbiased else method.least_budget(d)
         return _endpoint_cost(games) + games.n_draws * (least - (2 if known else 0))
-    return _endpoint_cost(games) + 2 * orderings_per_step(method, d) * (d - 1 if known else d + 1)
+    return _endpoint_cost(games) + 2 * method.orderings_per_step(d) * (d - 1 if known else d + 1)
 
 
 def _endpoint_cost(games: Games) -> int:
@@ -237,38 +214,35 @@ def _endpoint_cost(games: Games) -> int:
     return 1 if games.draws_are_known else games.endpoint_draws
 
 
-def _too_small(settings: Settings, games: Games, d: int, method: AnyMethod) -> str:
+def _too_small(settings: Settings, games: Games, d: int, method: MethodRecord) -> str:
     """Say what the budget must be at least: for the method that was asked for, and for the one that needs the least."""
     given = "max_evals" if settings.max_predictions is None else "max_predictions"
     value = settings.max_evals if settings.max_predictions is None else settings.max_predictions
-    instead = [name for name in METHODS if name != AUTO and _fits(settings, name, d)]
-    least = {name: _least(settings, games, name, d) for name in instead}
+    instead = [record for record in METHODS.values() if record.name != AUTO and _fits(settings, record, d)]
+    least = {record.name: _least(settings, games, record, d) for record in instead}
     cheapest = min(least, key=lambda name: least[name])
-    if settings.method == AUTO:
+    if settings.method.name == AUTO:
         remedy = f"the least budget is {given}={least[cheapest]}"
     else:
         needed = _least(settings, games, method, d)
         others = f"; the least of all is {least[cheapest]}, of method {cheapest!r}" if least[cheapest] < needed else ""
         remedy = f"it needs at least {needed}{others}"
     groups = "" if d < MANY_PLAYERS else "; groups= lets several columns play as one"
-    return (
-        f"{given}={value} is too small for method {method_name(settings.method)!r} with {d} players: {remedy}{groups}"
-    )
+    return f"{given}={value} is too small for method {settings.method.name!r} with {d} players: {remedy}{groups}"
 
 
-def _fits(settings: Settings, name: str, d: int) -> bool:
+def _fits(settings: Settings, method: MethodRecord, d: int) -> bool:
     """Return whether a method could be used instead."""
-    if METHODS[name].is_closed_form:
-        return False
-    return (not settings.unbiased or is_unbiased(name)) and (name != "exact" or d <= MAX_ENUMERATED_PLAYERS)
+    able = method.estimates(settings.index) and (method.name != "exact" or d <= MAX_ENUMERATED_PLAYERS)
+    return able and not method.is_closed_form and (not settings.unbiased or method.is_unbiased)
 
 
-def _least(settings: Settings, games: Games, method: AnyMethod, d: int) -> int:
+def _least(settings: Settings, games: Games, method: MethodRecord, d: int) -> int:
     """Return the least budget of a method, in the unit in which the budget was given."""
-    evals = least_budget(method, d, settings.generator())
+    evals = method.least_budget(d, settings.index)
     predictions = (evals - 2) * games.draws_per_value + games.endpoint_draws
-    must_own = can_own_coalitions(method) and settings.draws == "own"
-    if settings.draws != "shared" and games.n_draws > 1 and (can_own_draws(method) or must_own):
+    must_own = method.own_coalitions is not None and settings.draws == "own"
+    if settings.draws != "shared" and games.n_draws > 1 and (method.can_own_draws or must_own):
         own = _least_predictions(settings, games, d, method)
         predictions = own if must_own else min(predictions, own)
     if settings.max_predictions is not None:

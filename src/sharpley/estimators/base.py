@@ -29,6 +29,7 @@ from sharpley.coalitions.moments import Moments, units_of
 from sharpley.coalitions.request import AllDraws, Request
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.games.base import DrawFacts, Games, weights_of_draws
+from sharpley.indices import SHAPLEY, Index
 
 SAMPLED_PER_EVALUATION = 10
 """Maximum number of coalitions drawn per evaluation in the budget; repeated coalitions cost no evaluation."""
@@ -110,12 +111,18 @@ class Estimator(ABC):
     choices_depend_on : {None, "row", "rows"}
         What choices depend on in addition to d, the budget and the generator: nothing (None), the values of a single
         row, which then has its own run ("row"), or the values of all rows of the run ("rows").
+    is_complete : bool
+        Whether all coalitions have been evaluated, so that every index is known exactly.
+    index : Index
+        What is estimated; the engine sets it before the run, to one that ``MethodRecord.indices`` names.
     units : (r, 1, k) float
         What the values of each row and output are divided by, and the estimate has to be multiplied by: 1, or a power
         of 2 if values are so large or small that their squares would not be finite, or 0.
     """
 
     choices_depend_on: Literal["row", "rows"] | None = None
+    is_complete: bool = False
+    index: Index = SHAPLEY
     units: Floats
 
     def __init__(self, d: int, *, rng: RNG = None) -> None:
@@ -179,8 +186,9 @@ class CoalitionEstimator(Estimator):
     Notes
     -----
     **Subclassing.** Define ``least_budget``, ``_choose`` and ``estimate``. If choices depend on values, declare it in
-    ``choices_depend_on``, and define ``_learn``. ``_choose`` registers coalitions in ``self.store``, up to ``budget.now`` of them, and returns whether the
-    sample grew; ``store.add_within`` keeps the limit. The generator is ``self._rng``. A complete estimator:
+    ``choices_depend_on``, and define ``_learn``. ``_choose`` registers coalitions in ``self.store``, up to
+    ``budget.now`` of them, and returns whether the sample grew; ``store.add_within`` keeps the limit. The generator is
+    ``self._rng``. A complete estimator:
 
     >>> import numpy as np
     >>> import sharpley
@@ -246,7 +254,7 @@ class CoalitionEstimator(Estimator):
             self._learn()
 
     @property
-    def is_complete(self) -> bool:
+    def is_complete(self) -> bool:  # type: ignore[override] # a fact for others, which depends on the values here
         """Whether all coalitions have been evaluated, so that every index is known exactly."""
         return self.values.shape[1] == 2**self.d
 

@@ -12,16 +12,6 @@ from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.enumeration import MAX_ENUMERATED_PLAYERS, all_coalitions
 from sharpley.coalitions.moments import Moments, exact_moments
 from sharpley.estimators.base import CoalitionEstimator
-from sharpley.indices import SHAPLEY, Index
-
-
-def least_budget(d: int) -> int:
-    """Return 2^d, the number of all coalitions; raise an error for more than 20 players."""
-    if d > MAX_ENUMERATED_PLAYERS:
-        raise ValueError(
-            f"method 'exact' is for at most {MAX_ENUMERATED_PLAYERS} players, got {d}; use another method, such as 'gp'"
-        )
-    return 2**d
 
 
 @final
@@ -32,8 +22,6 @@ class ExactEstimator(CoalitionEstimator):
     ----------
     d : int
         Number of players.
-    index : Index
-        The index to compute; Shapley values by default.
     rng : ignored
         Present for a uniform interface; nothing is random.
 
@@ -45,16 +33,19 @@ class ExactEstimator(CoalitionEstimator):
     (array([3., 3., 3.]), 8)
     """
 
-    def __init__(self, d: int, *, index: Index = SHAPLEY, rng: RNG = None) -> None:
+    def __init__(self, d: int, *, rng: RNG = None) -> None:
         super().__init__(d)
-        self._least_budget = least_budget(self.d)
-        self._index = index
+        if d > MAX_ENUMERATED_PLAYERS:
+            raise ValueError(
+                f"method 'exact' is for at most {MAX_ENUMERATED_PLAYERS} players, got {d}; use another method, such as "
+                "'gp'"
+            )
         self._positions: NDArray[np.int64] | None = None
 
     @property
     def least_budget(self) -> int:
         """Number of all coalitions."""
-        return self._least_budget
+        return 2**self.d
 
     def _choose(self, budget: Budget) -> bool:
         """Register all coalitions in the first call."""
@@ -65,4 +56,4 @@ class ExactEstimator(CoalitionEstimator):
 
     def estimate(self) -> Moments:
         """Compute the index by its definition, without error."""
-        return exact_moments(self._index.of_all_values(self.values[:, self._positions], self.d))
+        return exact_moments(self.index.of_all_values(self.values[:, self._positions], self.d))

@@ -1,23 +1,30 @@
-"""Owen's multilinear extension: φ_i = ∫₀¹ E[v(E_q ∪ i) − v(E_q ∖ i)] dq, with E_q a random coalition.
+"""Owen's multilinear extension: φ_i = ∫ E[v(E_q ∪ i) − v(E_q ∖ i)] dμ(q), with E_q a random coalition.
 
 Each player is in E_q with probability q. One coalition E serves all players: v(E) and the values of the d
-coalitions that differ from E in one player give a contribution of every player, for d+1 evaluations. The range of q
-is divided into intervals, and one sweep draws one coalition for each:
+coalitions that differ from E in one player give a contribution of every player, for d+1 evaluations; with those that
+differ in two players, they give an interaction of every pair. The measure μ is that of the index, uniform for Shapley
+values; q is its quantile at a uniform number u, or one of its nodes if it is signed. If sets of different size have
+different measures, each has a coalition E of its own. The range of u is divided into intervals, and one sweep draws one
+coalition for each:
 
-- rule "uniform" (default): q is uniform within its interval. Unbiased.
-- rule "trapezoid" (the paper's): q at the ends of intervals, with the weights of the trapezoidal rule. The standard
+- rule "uniform" (default): u is uniform within its interval. Unbiased.
+- rule "trapezoid" (the paper's): u at the ends of intervals, with the weights of the trapezoidal rule. The standard
   error does not include its bias.
 
-The halved variant uses only q ≤ 1/2, and each coalition together with its complement. Sweeps are independent, and the
-standard error is estimated from the spread between them. The values add up to v(N) − v(∅) only on average; with
-``adjust=True``, every sweep, and hence the estimate, is moved to the nearest point that does: what is missing from the
-sum is divided equally among the players. This is linear in the sweep, so the estimate stays unbiased.
+The halved variant uses only u ≤ 1/2, and each coalition together with its complement; it is for measures that weight q
+and 1 − q equally. Sweeps are independent, and the standard error is estimated from the spread between them. Shapley
+values add up to v(N) − v(∅) only on average; with ``adjust=True``, every sweep, and hence the estimate, is moved to the
+nearest point that does: what is missing from the sum is divided equally among the players. This is linear in the sweep,
+so the estimate stays unbiased.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import final
+from functools import cached_property
+from itertools import combinations
+from math import comb
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +35,34 @@ from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import Moments, grouped_moments, joined, unseen_variances
 from sharpley.coalitions.store import EMPTY, FULL
 from sharpley.estimators.base import SAMPLED_PER_EVALUATION, CoalitionEstimator
+from sharpley.indices import SHAPLEY, Label, Measure, Point
 
 RULES = ("uniform", "trapezoid")
 MAX_INTERVALS = 16  # with more intervals, the spread of q within an interval no longer matters
 MIN_SWEEPS = 5  # intervals are made finer only as long as the budget pays for this many sweeps
 
 
-def least_budget(d: int, copies: int) -> int:
-    """Return the number of evaluations for two sweeps of one interval, with ``copies`` coalitions for each q."""
-    return min(2 + 2 * copies * (d + 1), 2**d)
+class _Part(NamedTuple):
+    """The sets of players whose components have the same measure."""
+
+    measure: Measure
+    sizes: list[int]
+    """Numbers of players of these sets."""
+
+    def flips(self, d: int) -> int:
+        """Number of coalitions that differ from a given one in at most as many players, itself included."""
+        return sum(comb(d, size) for size in range(self.sizes[-1] + 1))
+
+
+class _Drawn(NamedTuple):
+    """The coalitions that one sweep draws for a part."""
+
+    members: Coalitions
+    """(nodes · copies, d)."""
+    factors: Floats
+    """What their derivatives are multiplied by, (nodes · copies,)."""
+    positions: NDArray[np.int64]
+    """Positions of each coalition and of all that differ from it, (nodes · copies, flips)."""
 
 
 class MultilinearEstimator(CoalitionEstimator):
@@ -69,8 +95,7 @@ class MultilinearEstimator(CoalitionEstimator):
         self._adjust = check_flag("adjust", adjust)
         self._rule = check_choice("rule", rule, RULES)
         self._intervals = None if intervals is None else check_count("intervals", intervals, minimum=1)
-        self._sweeps: list[NDArray[np.int64]] = []
-        self._members: list[Coalitions] = []
+        self._sweeps: list[list[_Drawn]] = []
 
     @property
     @abstractmethod
@@ -86,9 +111,22 @@ class MultilinearEstimator(CoalitionEstimator):
         """Number of values of q in a sweep."""
         return intervals + (self._rule == "trapezoid")
 
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        """The measures of the index, each with the numbers of players that it is for."""
+        measures = self.index.measures[: self.d]
+        if self._rule == "trapezoid" and set(measures) != set(SHAPLEY.measures):
+            raise ValueError(f"rule 'trapezoid' is for uniform q, not for index {self.index.name!r}; omit it")
+        if self._adjust and self.index != SHAPLEY:
+            raise ValueError(f"adjust=True is for Shapley values, not for index {self.index.name!r}; omit it")
+        return [
+            _Part(each, [size for size, measure in enumerate(measures, start=1) if measure == each])
+            for each in dict.fromkeys(measures)
+        ]
+
     def _sweep_cost(self, intervals: int) -> int:
-        """Number of evaluations in a sweep."""
-        return self._nodes(intervals) * self._copies * (self.d + 1)
+        """Number of evaluations in a sweep, if no coalition repeats."""
+        return self._nodes(intervals) * self._copies * sum(part.flips(self.d) for part in self._parts)
 
     @property
     def least_budget(self) -> int:
@@ -102,7 +140,7 @@ class MultilinearEstimator(CoalitionEstimator):
 
     def _affordable_intervals(self, most: int) -> int:
         """Largest number of intervals with which the budget pays for ``MIN_SWEEPS`` sweeps."""
-        affordable = (most - 2) // (MIN_SWEEPS * self._copies * (self.d + 1)) - (self._rule == "trapezoid")
+        affordable = (most - 2) // (MIN_SWEEPS * self._sweep_cost(1) // self._nodes(1)) - (self._rule == "trapezoid")
         return int(np.clip(affordable, 1, MAX_INTERVALS))
 
     def _choose(self, budget: Budget) -> bool:
@@ -113,24 +151,32 @@ class MultilinearEstimator(CoalitionEstimator):
         most = max(2, SAMPLED_PER_EVALUATION * budget.now // self._sweep_cost(self._intervals))
         while len(self._sweeps) < most:
             state = self._rng.bit_generator.state
-            members = self._draw_sweep()
-            positions = self.store.add_within(_flips(members), budget.now)
+            drawn = [self._draw(part) for part in self._parts]
+            wanted = [_flips(each.members, part.sizes[-1]) for part, each in zip(self._parts, drawn, strict=True)]
+            positions = self.store.add_within(np.concatenate(wanted), budget.now)
             if positions is None:
                 self._rng.bit_generator.state = state  # a larger budget draws the same sweep again
                 break
-            self._members.append(members)
-            self._sweeps.append(positions.reshape(len(members), self.d + 1))
+            places = np.split(positions, np.cumsum([len(each) for each in wanted])[:-1])
+            self._sweeps.append(
+                [
+                    each._replace(positions=at.reshape(len(each.members), -1))
+                    for each, at in zip(drawn, places, strict=True)
+                ]
+            )
         return len(self._sweeps) > before
 
-    def _draw_sweep(self) -> Coalitions:
+    def _draw(self, part: _Part) -> _Drawn:
         """Draw the coalitions of one sweep, (nodes · copies, d); all complements come last."""
         intervals = self._intervals or 1
         offsets = np.arange(self._nodes(intervals), dtype=np.float64)
         if self._rule == "uniform":
             offsets += self._rng.random(intervals)
-        q = self._top * offsets / intervals
+        q, factors = part.measure.sample(self._top * offsets / intervals, self.d - 1)
         members = self._rng.random((len(q), self.d)) < q[:, None]
-        return members if self._copies == 1 else np.concatenate([members, ~members])
+        if self._copies == 2:
+            members, factors = np.concatenate([members, ~members]), np.tile(factors, 2)
+        return _Drawn(members, factors, np.empty((len(members), 0), np.int64))
 
     def _node_weights(self) -> Floats:
         """Weights of the coalitions of a sweep, summing to 1."""
@@ -141,29 +187,66 @@ class MultilinearEstimator(CoalitionEstimator):
 
     def estimate(self) -> Moments:
         """Average over sweeps; the variance is estimated from the spread between them."""
-        signs = np.where(np.stack(self._members), 1.0, -1.0)[..., None]  # (sweeps, nodes, d, 1)
-        positions = np.stack(self._sweeps)
-        shares = np.full(len(positions), 1.0 / len(positions))
-        node_weights = self._node_weights()
+        shares = np.full(len(self._sweeps), 1.0 / len(self._sweeps))
+        node_weights, certain = self._node_weights(), self._certain()
         moments = []
         for row in self.values:
-            found = row[positions]  # v(E), followed by the values of the d coalitions that differ from E in one player
-            contributions = signs * (found[:, :, :1] - found[:, :, 1:])
-            totals = np.einsum("n,sndk->sdk", node_weights, contributions) / len(positions)
+            contributions = self._contributions(row)
+            totals = np.einsum("n,sndk->sdk", node_weights, contributions) / len(shares)
+            totals = self.index.carry(totals, self.d)
             if self._adjust:
-                totals += ((row[FULL] - row[EMPTY]) / len(positions) - totals.sum(axis=1))[:, None] / self.d
+                totals += ((row[FULL] - row[EMPTY]) / len(shares) - totals.sum(axis=1))[:, None] / self.d
             unseen = unseen_variances(contributions.reshape(-1, 1, *contributions.shape[2:]))[0]
             mean = grouped_moments(totals, shares)
-            variances = np.maximum(mean.variances, unseen)
-            moments.append(Moments(mean.values[None], variances[None], mean.degrees_of_freedom[None]))
+            variances = np.where(certain, 0.0, np.maximum(mean.variances, unseen))
+            degrees = np.where(certain, np.inf, mean.degrees_of_freedom)
+            moments.append(Moments(mean.values[None], variances[None], degrees[None]))
         return joined(moments)
 
+    def _contributions(self, row: Floats) -> Floats:
+        """Return the derivatives in all sets, (sweeps, nodes · copies, components, k), from values (m, k)."""
+        found = []
+        for number, part in enumerate(self._parts):
+            drawn = [sweep[number] for sweep in self._sweeps]
+            values = row[np.stack([each.positions for each in drawn])]  # v(E), and those of what differs from E
+            factors = np.stack([each.factors for each in drawn])[..., None, None]
+            signs = np.where(np.stack([each.members for each in drawn]), 1.0, -1.0)  # (sweeps, nodes · copies, d)
+            found += [(size, factors * _derivatives(values, signs, size)) for size in part.sizes]
+        return np.concatenate([each for _, each in sorted(found, key=lambda pair: pair[0])], axis=2)
 
-def _flips(members: Coalitions) -> Coalitions:
-    """Return each coalition, followed by the d that differ from it in one player: (m, d) -> (m·(d+1), d)."""
-    m, d = members.shape
-    changes = np.concatenate([np.zeros((1, d), dtype=bool), np.eye(d, dtype=bool)])
-    return (members[:, None, :] ^ changes).reshape(m * (d + 1), d)
+    def _certain(self) -> NDArray[np.bool_]:
+        """Return which components are known exactly, since q = 0 or q = 1 leaves nothing to chance: (components, 1)."""
+        ends = [isinstance(measure, Point) and measure.q in (0.0, 1.0) for measure in self.index.measures[: self.d]]
+        return np.repeat(ends, [comb(self.d, size) for size in range(1, len(ends) + 1)])[:, None]
+
+
+def _derivatives(values: Floats, signs: Floats, size: int) -> Floats:
+    """Return ∂_S v(E∖S) for all sets S of one size, from the values of E and of what differs from it.
+
+    It is the product of the signs of S, +1 for members of E, times Σ_{L⊆S} (−1)^{|L|} v(E Δ L).
+    """
+    d = signs.shape[-1]
+    labels = np.array(list(combinations(range(d), size)))
+    place = {label: number for number, label in enumerate(_sets(d, size))}
+    total = np.zeros((*values.shape[:2], len(labels), values.shape[3]))
+    for inner in _sets(size, size):
+        columns = [place[tuple(label)] for label in labels[:, inner].tolist()]
+        total += (-1.0) ** len(inner) * values[:, :, columns]
+    return np.asarray(signs[:, :, labels].prod(axis=-1)[..., None] * total)
+
+
+def _sets(d: int, most: int) -> list[Label]:
+    """Return all sets of at most ``most`` of d players, smaller ones first."""
+    return [label for size in range(most + 1) for label in combinations(range(d), size)]
+
+
+def _flips(members: Coalitions, most: int) -> Coalitions:
+    """Return each coalition, and all that differ from it in at most ``most`` players: (m, d) -> (m · flips, d)."""
+    d = members.shape[1]
+    changes = np.zeros((sum(comb(d, size) for size in range(most + 1)), d), dtype=bool)
+    for number, label in enumerate(_sets(d, most)):
+        changes[number, list(label)] = True
+    return (members[:, None, :] ^ changes).reshape(-1, d)
 
 
 @final

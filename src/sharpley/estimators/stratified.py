@@ -31,11 +31,6 @@ MEAN_DEVIATION_SHARE = 0.25  # of the mean predicted deviation, added to the dev
 PRIOR_DEGREES_OF_FREEDOM = 1.0  # weight of the position's mean variance in the variance of a stratum
 
 
-def least_budget(d: int) -> int:
-    """Return the number of evaluations for two samples from each stratum with a variance, and one from the others."""
-    return min(2 + 2 * d + 4 * d * max(0, d - 2), 2**d)
-
-
 @final
 class StratifiedEstimator(CoalitionEstimator):
     """Stratified sampling of the contributions of every player at every position, with two-stage allocation.
@@ -73,7 +68,7 @@ class StratifiedEstimator(CoalitionEstimator):
     @property
     def least_budget(self) -> int:
         """Number of evaluations for two samples from each stratum that has a variance, and one from the others."""
-        return least_budget(self.d)
+        return min(2 + 2 * self.d + 4 * self.d * max(0, self.d - 2), 2**self.d)
 
     def _choose(self, budget: Budget) -> bool:
         """Sample evenly in the first stage, then in proportion to the standard deviations learnt so far."""

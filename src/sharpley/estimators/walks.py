@@ -95,14 +95,13 @@ class PermutationEstimator(CoalitionEstimator):
     This is the estimator of every method that is a sampler, such as "antithetic":
 
     >>> from functools import partial
-    >>> import numpy as np
-    >>> from sharpley.coalitions.store import CoalitionStore
-    >>> from sharpley.samplers import Antithetic
+    >>> import sharpley
     >>> from sharpley.samplers.replicates import GroupedSource
-    >>> estimator = PermutationEstimator(3, step=2, make_source=partial(GroupedSource, Antithetic(3, rng=0)))
-    >>> request = estimator.choose(Budget(8, 8, may_stop=False))
-    >>> estimator.values = (estimator.store.since(0) @ np.array([1.0, 2.0, 4.0]))[None, :, None]
-    >>> estimator.estimate().values[0, :, 0]
+    >>> sampler = sharpley.Antithetic(3, rng=0)
+    >>> estimator = PermutationEstimator(3, step=2, make_source=partial(GroupedSource, sampler))
+    >>> estimator.least_budget
+    8
+    >>> sharpley.shapley_values(lambda S: S @ [1.0, 2.0, 4.0], 3, method="antithetic", max_evals=8, rng=0).values
     array([1., 2., 4.])
     """
 

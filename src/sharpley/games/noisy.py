@@ -104,9 +104,9 @@ def warn_if_different(known: Floats, position: int, again: Floats, coalition: Co
     output = differs[0]
     warnings.warn(
         f"the game is noisy: for the same coalition, of {int(coalition.sum())} of {len(coalition)} players, it "
-        f"returned {value[output]:.6g} and then {again[output]:.6g}. Standard errors of one value for each coalition may be too "
-        "small, and are 0 if all coalitions were evaluated; sharpley.estimate(sharpley.games.NoisyGame(function, d)) "
-        "has standard errors that include the noise",
+        f"returned {value[output]:.6g} and then {again[output]:.6g}. Standard errors from one value for each coalition "
+        "may be too small, and are 0 if all coalitions were evaluated. "
+        "sharpley.estimate(sharpley.games.NoisyGame(function, d)) has standard errors that include the noise",
         NoisyGameWarning,
         stacklevel=stacklevel_outside(),
     )

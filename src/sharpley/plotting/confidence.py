@@ -32,7 +32,7 @@ def intervals(
     max_display: int = 20,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw Shapley values with their confidence intervals, the players with the largest values at the top.
+    """Draw values with their confidence intervals, the players with the largest values at the top.
 
     Several rows and outputs are drawn below each other, each in its colour.
 
@@ -84,7 +84,7 @@ def intervals(
     ax.set_yticks(np.arange(len(shown)), [labels[player] for player in shown])
     ax.set_ylim(-0.6, len(shown) - 0.4)
     left_out = d - len(shown)
-    ax.set_xlabel("Shapley value" if left_out == 0 else f"Shapley value ({left_out} smaller ones are not shown)")
+    ax.set_xlabel(result.noun if left_out == 0 else f"{result.noun} ({left_out} smaller ones are not shown)")
     return ax
 
 

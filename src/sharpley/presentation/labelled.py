@@ -35,6 +35,8 @@ class Labelled(NamedTuple):
     """Whether the result has an axis of rows."""
     has_outputs: bool
     """Whether the result has an axis of outputs."""
+    noun: str
+    """What one of the values is called, such as "Shapley value"."""
     heading: str
     """One line on the whole result."""
 
@@ -65,12 +67,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def heading(d: int, method: str, n_evals: Any, converged: Any) -> str:
+def heading(noun: str, d: int, method: str, n_evals: Any, converged: Any) -> str:
     """Return one line on a whole result; ``n_evals`` and ``converged`` are single numbers without an axis of rows."""
     most, missed = int(np.max(n_evals, initial=0)), int(np.sum(~np.atleast_1d(converged)))
     if np.ndim(n_evals) == 0:
         warning = "; the tolerance was not met" if missed else ""
-        return f"Shapley values of {counted(d, 'player')} by {method}, from {most} evaluations{warning}"
+        return f"{noun}s of {counted(d, 'player')} by {method}, from {most} evaluations{warning}"
     warning = f"; {counted(missed, 'row')} did not meet the tolerance" if missed else ""
     of_rows = f"{counted(len(n_evals), 'row')} and {counted(d, 'player')}"
-    return f"Shapley values of {of_rows} by {method}, from up to {most} evaluations for each row{warning}"
+    return f"{noun}s of {of_rows} by {method}, from up to {most} evaluations for each row{warning}"

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from sharpley._support.atomic import replacing
+from sharpley._support.reading import intact
 
 KEY = b"sharpley"
 VERSION = 1
 SUFFIXES = (".parquet", ".pq", "")
 OF_VALUES = ("values", "standard_errors", "degrees_of_freedom")
 OF_ROWS = ("n_evals", "converged", "n_predictions", "row_labels")
-WHOLE = ("method", "names", "output_names", "compute_time")
+WHOLE = ("method", "names", "output_names", "compute_time", "index")
+OF_INTERACTIONS = ("labels", "players", "d")
 
 
 def write(path: str | Path, result: dict[str, Any], shape: tuple[int, int, int]) -> None:
@@ -30,12 +32,13 @@ def write(path: str | Path, result: dict[str, Any], shape: tuple[int, int, int])
             "or a method of estimate.to_frame(), such as to_csv"
         )
     pa, pq = pyarrow()
-    about = {name: result[name] for name in WHOLE}
+    about = {name: result[name] for name in (*WHOLE, *OF_INTERACTIONS) if name in result}
     about |= {"version": VERSION, "shape": shape}
     about |= {f"{name}_shape": np.shape(result[name]) for name in ("values", "base_values", "n_evals", "n_predictions")}
     table = pa.table({name: _array(pa, values) for name, values in _columns(result, shape).items()})
     with replacing(Path(path)) as stream:
-        pq.write_table(table.replace_schema_metadata({KEY: json.dumps(about).encode()}), stream)
+        whole = table.replace_schema_metadata({KEY: json.dumps(about).encode()})
+        pq.write_table(whole, stream, write_page_checksum=True)
 
 
 def _columns(result: dict[str, Any], shape: tuple[int, int, int]) -> dict[str, Any]:
@@ -60,13 +63,23 @@ def _columns(result: dict[str, Any], shape: tuple[int, int, int]) -> dict[str, A
 def read(path: str | Path) -> dict[str, Any]:
     """Return the fields of the result in a file that ``write`` wrote."""
     _, pq = pyarrow()
-    table = pq.read_table(Path(path))
-    raw = (table.schema.metadata or {}).get(KEY)
+    with intact(path):
+        table = pq.read_table(Path(path), page_checksum_verification=True)
+        raw = (table.schema.metadata or {}).get(KEY)
+        about = {} if raw is None else json.loads(raw)
+        version, is_part = about.get("version"), "kind" in about
     if raw is None:
         raise ValueError(f"{path} is a Parquet file, but not a result of sharpley; estimate.save(path) writes one")
-    about = json.loads(raw)
-    if about["version"] != VERSION:
+    if is_part:
+        raise ValueError(f"{path} is a part of the results of sharpley explain; load its folder, {Path(path).parent}")
+    if version != VERSION:
         raise ValueError(f"{path} was written by another version of sharpley; its table can be read with pandas")
+    with intact(path):
+        return _fields(table, about)
+
+
+def _fields(table: Any, about: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a result from its table and metadata."""
     n, d, k = about["shape"]
     whole = tuple(about["values_shape"])
     by_player = {name: table.column(name).to_numpy().reshape(n, k, d) for name in (*OF_VALUES, "base_values")}
@@ -77,7 +90,9 @@ def read(path: str | Path) -> dict[str, Any]:
         each = _each_row(table, name, k * d)
         is_single = each is not None and not about.get(f"{name}_shape", about["n_evals_shape"])
         result[name] = None if each is None else kind(each[0]) if is_single else np.array(each)
-    return result | {name: about[name] for name in WHOLE}
+    if "labels" in about:
+        about["labels"] = [tuple(label) for label in about["labels"]]
+    return result | {name: about[name] for name in (*WHOLE, *OF_INTERACTIONS) if name in about}
 
 
 def _each_row(table: Any, name: str, step: int) -> list[Any] | None:
@@ -94,7 +109,7 @@ def _array(pa: Any, values: Any) -> Any:
     """Return a column; labels of types that do not fit together become strings."""
     try:
         return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # the last of integers with more than 64 bits
         return pa.array([str(value) for value in values])
 
 

@@ -87,6 +87,8 @@ def select(result: dict[str, Any], key: Any) -> dict[str, Any]:
     if has_rows:
         for name in ("n_evals", "converged", "n_predictions"):
             selected[name] = _of_rows(result[name], chosen[0])
+    if "labels" in result and chosen[int(has_rows)] is not None:  # the players of each component of interactions
+        selected["labels"] = [result["labels"][each] for each in chosen[int(has_rows)]]
     for (_, field), which in zip(labels, chosen, strict=False):
         if which is not None and result[field] is not None:
             selected[field] = [result[field][each] for each in np.atleast_1d(which)]

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 
 import sharpley
-from sharpley.engine.auto import Draws
 from sharpley.engine.methods import AnyMethod
+from sharpley.engine.options import Draws
 
 
 @contextmanager

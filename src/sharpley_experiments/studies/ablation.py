@@ -164,7 +164,7 @@ def measure(
     """Run a case with a mechanism switched off: a line for each seed."""
     case = Case(suite, name, multiple, seeds, rows)
     switch = next(each for each in mechanisms() if each.name == mechanism)
-    lines = []
+    lines: list[dict[str, Any]] = []
     for seed in range(seeds):
         known = solved(case, seed, data, folder)
         repeats = range(rows) if suite == "rough" else range(1)
@@ -254,8 +254,8 @@ def compared(table: DataFrame) -> DataFrame:
     for (name, suite, method), mine in table.groupby(["mechanism", "suite", "method"], sort=False):
         if name == "everything on":
             continue
-        logs, worse, better, largest = [], 0, 0, 1.0
-        coverage, before, least, seconds = [], [], [], []
+        logs, worse, better = [], 0, 0
+        coverage, before, seconds = [], [], []
         for key, off in mine.groupby(keys):
             on = base[key]
             if len(off) != len(on):
@@ -264,7 +264,6 @@ def compared(table: DataFrame) -> DataFrame:
             logs.append(np.append(resampled, value))
             low, high = np.quantile(resampled, [0.025, 0.975])
             worse, better = worse + (low > np.log(NOTICED)), better + (high < -np.log(NOTICED))
-            largest = max(largest, value, key=lambda ratio: abs(np.log(max(float(np.exp(ratio)), 1e-9))))
             coverage.append(off["coverage"].mean())
             before.append(on["coverage"].mean())
             seconds.append(off["seconds"].sum() / on["seconds"].sum())

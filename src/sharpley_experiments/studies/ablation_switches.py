@@ -115,63 +115,68 @@ def _without_complements(function: Callable[..., Any]) -> Callable[..., Any]:
     return candidates
 
 
+def _without(field_name: str, of_game: Any) -> Callable[..., Any]:
+    """Return a function of two sets of coalitions whose parts of the kernel lack one field."""
+
+    def parts(z: Any, t: Any) -> Any:
+        found = of_game(z, t)
+        return found._replace(**{field_name: np.zeros_like(getattr(found, field_name))})
+
+    return parts
+
+
+def _in_modules(name: str, value: Any, *modules: str) -> dict[str, Any]:
+    return {f"estimators.gp.{module}:{name}": value for module in modules}
+
+
+def _keep(moments: Any, *_: Any) -> Any:
+    return moments
+
+
+def _without_even(learn_scales: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda sample, *arguments, **options: learn_scales(sample._replace(even=None), *arguments, **options)
+
+
+def _only_scores(own_features: Callable[..., Any]) -> Callable[..., Any]:
+    def features(*arguments: Any) -> Any:
+        found, means = own_features(*arguments)
+        count = 1 + arguments[0].scores.shape[1]
+        return found[:, :count], means[:count]
+
+    return features
+
+
+def _no_products(own_features: Callable[..., Any]) -> Callable[..., Any]:
+    def features(*arguments: Any) -> Any:
+        found, means = own_features(*arguments)
+        n_scores = arguments[0].scores.shape[1]
+        extra = found.shape[1] - 1 - n_scores
+        kept = found.shape[1] - extra // 2 if n_scores and extra else found.shape[1]
+        return found[:, :kept], means[:kept]
+
+    return features
+
+
+def _in_random_order(self: Any, d: int, rng: np.random.Generator) -> Any:
+    return rng.permutation(self.n_draws)
+
+
+def _no_second_visits(self: Any, count: int) -> int:
+    return 0
+
+
+def _no_shared_bins(self: Any, row_columns: Any, player: int) -> Any:
+    return np.full(len(row_columns), _get("estimators.draws.controls:NO_BIN"))
+
+
 def mechanisms() -> tuple[Mechanism, ...]:
     """Return all mechanisms."""
-    from sharpley.coalitions.moments import Moments
-    from sharpley.estimators.draws import controls, survey
-    from sharpley.estimators.gp.kernel import FixedParts
-    from sharpley.estimators.gp.unpaired import choosing
-    from sharpley.estimators.gp.unpaired.kernel import Parts
-
     fixed_parts, whole_parts = _get("estimators.gp.kernel:fixed_parts"), _get("estimators.gp.unpaired.kernel:parts")
-
-    def without_sizes(z: Any, t: Any) -> FixedParts:
-        found = fixed_parts(z, t)
-        return found._replace(sizes=np.zeros_like(found.sizes))
-
-    def without_linear_by_size(z: Any, t: Any) -> FixedParts:
-        found = fixed_parts(z, t)
-        return found._replace(linear_by_size=np.zeros_like(found.linear_by_size))
-
-    def whole_without_sizes(z: Any, t: Any) -> Parts:
-        found = whole_parts(z, t)
-        return found._replace(sizes=np.zeros_like(found.sizes))
-
-    def at_all_modules(name: str, value: Any, *modules: str) -> dict[str, Any]:
-        return {f"estimators.gp.{module}:{name}": value for module in modules}
-
-    def keep(moments: Moments, *_: Any) -> Moments:
-        return moments
-
-    learn_scales = _get("estimators.gp.fitting:learn_scales")
-
-    def without_even(sample: Any, *arguments: Any, **options: Any) -> Any:
-        return learn_scales(sample._replace(even=None), *arguments, **options)
-
-    def only_scores(*arguments: Any) -> Any:
-        features, means = survey.own_features(*arguments)
-        count = 1 + arguments[0].scores.shape[1]
-        return features[:, :count], means[:count]
-
-    def no_bins(*arguments: Any) -> None:
-        return None
-
-    def in_order(self: Any, d: int, rng: np.random.Generator) -> Any:
-        return rng.permutation(self.n_draws)
-
-    def plain_visits(self: Any, count: int) -> int:
-        return 0
-
-    def no_products(*arguments: Any) -> Any:
-        features, means = survey.own_features(*arguments)
-        n_scores = arguments[0].scores.shape[1]
-        extra = features.shape[1] - 1 - n_scores
-        kept = features.shape[1] - extra // 2 if n_scores and extra else features.shape[1]
-        return features[:, :kept], means[:kept]
-
-    def no_shared(self: controls.Controls, row_columns: Any, player: int) -> Any:
-        return np.full(len(row_columns), controls.NO_BIN)
-
+    learn_scales, own_features = (
+        _get("estimators.gp.fitting:learn_scales"),
+        _get("estimators.draws.survey:own_features"),
+    )
+    candidates = _get("estimators.gp.unpaired.choosing:candidates")
     infinite = float("inf")
     return (
         Mechanism("everything on", ANY),
@@ -201,17 +206,21 @@ def mechanisms() -> tuple[Mechanism, ...]:
             code=("estimators.gp.bank",),
         ),
         Mechanism("search from the bank", GP, settings={"own_set_error": 0.0}, code=("estimators.gp.bank:_own_error",)),
-        Mechanism("even part when learning", GP, replaced={"estimators.gp.fitting:learn_scales": without_even}),
+        Mechanism(
+            "even part when learning", GP, replaced={"estimators.gp.fitting:learn_scales": _without_even(learn_scales)}
+        ),
         Mechanism("prior by the regression's values", GP, settings={"least_importance": 1.0}),
         Mechanism(
             "size effects",
             GP,
-            replaced=at_all_modules("fixed_parts", without_sizes, "kernel", "learning", "posterior"),
+            replaced=_in_modules("fixed_parts", _without("sizes", fixed_parts), "kernel", "learning", "posterior"),
         ),
         Mechanism(
             "linear effects that vary with size",
             GP,
-            replaced=at_all_modules("fixed_parts", without_linear_by_size, "kernel", "learning", "posterior")
+            replaced=_in_modules(
+                "fixed_parts", _without("linear_by_size", fixed_parts), "kernel", "learning", "posterior"
+            )
             | {"estimators.gp.kernel:_kappa": lambda u, w: np.zeros(np.broadcast(u, w).shape)},
             code=("estimators.gp.kernel:shapley_of_linear_by_size", "estimators.gp.kernel:_from_sums_over_sizes"),
         ),
@@ -244,13 +253,14 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "single coalitions: complements among the candidates",
             GP,
-            replaced={"estimators.gp.unpaired.estimator:candidates": _without_complements(choosing.candidates)},
+            replaced={"estimators.gp.unpaired.estimator:candidates": _without_complements(candidates)},
         ),
         Mechanism(
             "single coalitions: size effects",
             GP,
             replaced={
-                f"estimators.gp.unpaired.{module}:parts": whole_without_sizes for module in ("kernel", "learning")
+                f"estimators.gp.unpaired.{module}:parts": _without("sizes", whole_parts)
+                for module in ("kernel", "learning")
             },
         ),
         Mechanism(
@@ -304,7 +314,7 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "unseen: runs without any change",
             ANY,
-            replaced={"engine.rows:with_blind_errors": keep, "engine.results:with_blind_errors": keep},
+            replaced={"engine.run:with_blind_errors": _keep},
             code=("engine.blind",),
         ),
         Mechanism(
@@ -334,30 +344,32 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "survey regression: bins of the player's column",
             OWN,
-            replaced={"estimators.draws.survey:own_features": only_scores},
+            replaced={"estimators.draws.survey:own_features": _only_scores(own_features)},
         ),
         Mechanism(
             "survey regression: products of bins and f(b)",
             OWN,
-            replaced={"estimators.draws.survey:own_features": no_products},
+            replaced={"estimators.draws.survey:own_features": _no_products(own_features)},
         ),
         Mechanism(
             "survey regression: value shared with the row",
             OWN,
-            replaced={"estimators.draws.controls:Controls.shared_bins": no_shared},
+            replaced={"estimators.draws.controls:Controls.shared_bins": _no_shared_bins},
             code=("estimators.draws.controls:Controls.shared_bins",),
         ),
-        Mechanism("visits sorted by f(b)", OWN, replaced={"estimators.draws.population:Population.order": in_order}),
+        Mechanism(
+            "visits sorted by f(b)", OWN, replaced={"estimators.draws.population:Population.order": _in_random_order}
+        ),
         Mechanism(
             "second visits",
             OWN,
-            replaced={"estimators.draws.visits:Visits._to_revisit": plain_visits},
+            replaced={"estimators.draws.visits:Visits._to_revisit": _no_second_visits},
             code=("estimators.draws.visits:Visits._to_revisit", "estimators.draws.visits:Visits._revisit"),
         ),
         Mechanism(
             "values add up",
             OWN,
-            replaced={"estimators.draws.population:_adding_up": keep},
+            replaced={"estimators.draws.population:_adding_up": _keep},
             code=("estimators.draws.population:_adding_up",),
         ),
         Mechanism(

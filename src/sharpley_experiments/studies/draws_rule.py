@@ -21,6 +21,7 @@ import numpy as np
 import sharpley
 from sharpley._support.typing import Floats
 from sharpley.engine.auto import NEARLY_ALL, Problem, resolve
+from sharpley.engine.methods import as_method
 from sharpley.games import TreeGame
 from sharpley_experiments.common.constants import SEED
 from sharpley_experiments.common.datasets import load
@@ -80,8 +81,9 @@ class Cell(NamedTuple):
     @property
     def is_chosen(self) -> bool:
         """Whether "auto" chooses it."""
-        auto = resolve("auto", Problem(self.d, self.multiple * self.d + 2, draws=self.n_background), unbiased=False)
-        return auto.own_draws and isinstance(auto.method, str) and OWN[auto.method] == self.own
+        problem = Problem(self.d, self.multiple * self.d + 2, draws=self.n_background)
+        auto = resolve(as_method("auto"), problem, unbiased=False)
+        return auto.own_draws and OWN[auto.method.name] == self.own
 
 
 def cells_of(case: Case, data: Path) -> Iterator[Cell]:

@@ -22,7 +22,7 @@ MAX_EVALUATIONS_AT_ONCE = 2**20  # of all rows of a block: their coalitions and 
 class MakeEstimator(Protocol):
     """Makes the estimator for a single draw."""
 
-    def __call__(self, d: int, *, rng: RNG) -> CoalitionEstimator:
+    def __call__(self, d: int, rng: RNG) -> CoalitionEstimator:
         """Return an estimator for d players."""
 
 
@@ -122,7 +122,7 @@ class OwnCoalitions(Estimator):
         if t not in self._estimators:
             rng = self._block.generator()
             may_enumerate = can_be_enumerated(t, self._budget)
-            estimator = ExactEstimator(t) if may_enumerate else self._make_estimator(t, rng=rng)
+            estimator = ExactEstimator(t) if may_enumerate else self._make_estimator(t, rng)
             estimator.values = np.empty((0, 2, 1))
             estimator.choose(whole_budget(self._budget))
             self._estimators[t] = estimator, chosen(estimator.store, ends_known=self._block.ends_known)

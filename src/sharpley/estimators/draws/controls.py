@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.coalitions.moments import units_of
 from sharpley.games.base import DrawFacts
 
 MAX_SCORES = 3  # principal scores of v_b(∅)
@@ -60,7 +61,7 @@ class Controls(NamedTuple):
 def make_controls(facts: DrawFacts, weights: Floats, d: int) -> Controls:
     """Return the controls of all draws; they are kept with the facts, since further rows have the same draws."""
     if "controls" not in facts.derived:
-        scores = principal_scores(facts.empty, weights)
+        scores = principal_scores(facts.empty / units_of(facts.empty), weights)
         columns = [np.flatnonzero(facts.players == player) for player in range(d)]
         players = [_bins(facts, mine, scores, weights) if len(mine) else None for mine in columns]
         facts.derived["controls"] = Controls(scores, players, columns)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats, Orderings
-from sharpley.coalitions.request import Asked, Request
+from sharpley.coalitions.request import Request
 
 
 class Steps(NamedTuple):
@@ -95,7 +95,7 @@ class Walks(Request):
         r, n, _ = self.differing.shape
         return np.bincount(self._asked[0] // (n * self.steps.orderings.shape[1]), minlength=r)
 
-    def ask(self, numbers: NDArray[np.int64]) -> Asked:
+    def ask(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], Coalitions, NDArray[np.int64]]:
         """Return positions of rows (p,), coalitions (p, d) and draws (p,) of some of the evaluations."""
         walk, place = self._asked[0][numbers], self._asked[1][numbers]
         _, n, _ = self.differing.shape

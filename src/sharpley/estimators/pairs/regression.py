@@ -21,7 +21,7 @@ from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import ROUNDING, Moments, mean_steps
 from sharpley.estimators.pairs.balance import balanced_weights
-from sharpley.estimators.pairs.base import PairedEstimator, by_game, evaluations_of
+from sharpley.estimators.pairs.base import PairedEstimator, by_game
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
 from sharpley.permutations.sphere import hyperplane_basis
 
@@ -82,11 +82,6 @@ def work(d: int, budget: int) -> float:
     """Return the approximate number of floating-point operations of choosing pairs and of the regression on them."""
     pairs = budget / 2.0
     return OPERATIONS_PER_CHOICE * pairs**2 * d / max(1, d // 2) + 2.0 * pairs * d**2
-
-
-def least_budget(d: int) -> int:
-    """Return the smallest budget of the regression for games of d players."""
-    return evaluations_of(fewest_pairs(d), d)
 
 
 class LeastSquares(NamedTuple):

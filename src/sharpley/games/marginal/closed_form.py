@@ -28,7 +28,6 @@ from sharpley.games.trees.closed_form import (
     TABLE_PLAYERS,
     Coded,
     Kept,
-    has_nodes,
     players_on_paths,
     sums_of_leaves,
     tree_values,
@@ -68,9 +67,9 @@ def solve(
     A model that was found exact is kept in ``known``. If it fails the comparison later, it is read again, since it may
     have been fitted again.
     """
-    if not has_nodes(index):
+    if index.order != 1:
         if method is not None:
-            raise ValueError(f"method {method!r} does not estimate the index {index.name!r}; use 'exact'")
+            raise ValueError(f"method {method!r} has values of single players, not {index.name!r}; use 'exact'")
         return None
     for exact in (known.exact, None):
         try:

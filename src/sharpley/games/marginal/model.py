@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.games.marginal.calls import MARGIN, find_call, margin_call
+from sharpley.games.marginal.calls import LABEL, MARGIN, find_call, margin_call
 from sharpley.games.marginal.outputs import Output, as_outputs, positions_of
 
 PROBABILITY_ROUNDING = 1e-3  # by which the sum of probabilities in single precision may differ from 1
@@ -68,8 +68,10 @@ class ModelFunction:
         self.time = CallTime()
         self.is_margin = isinstance(output, str) and output == MARGIN
         if self.is_margin:
-            output = None
-        found = margin_call(model) if self.is_margin else find_call(model)
+            found, output = margin_call(model), None
+        else:
+            found = find_call(model, labels=isinstance(output, str) and output == LABEL)
+            output = None if found.instead_of_labels is not None else output
         self.call, self.name, self._positive = found.function, found.name, found.positive
         names = found.output_names if output_names is None else output_names
         self._names = None if names is None else [str(name) for name in names]

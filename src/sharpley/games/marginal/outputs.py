@@ -46,7 +46,8 @@ def _check_no_labels(output: NDArray[Any], function: str) -> None:
         label = output.reshape(-1)[0] if output.size else ""
         raise TypeError(
             f"{function} must return numbers, but returned labels such as {str(label)!r}; "
-            "pass the classifier itself, as in Explainer(classifier, ...), or its predict_proba"
+            "pass the classifier itself, if it has predict_proba or decision_function, or explain one class, as in "
+            f"Explainer(lambda X: model.predict(X) == {str(label)!r}, ...)"
         )
 
 

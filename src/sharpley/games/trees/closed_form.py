@@ -313,7 +313,7 @@ def _add_by_walks(job: _Job, background: Coded, weights: Floats, rows: Coded, va
 
 def shares_of_terms(index: Index, most: int) -> Floats:
     """Return the weights of a term (A, B) for the players in A and in B, by |A| and |B| up to ``most``, (2, a, b)."""
-    q, w = nodes_of(index, 2 * most)
+    q, w = index.measure.nodes(2 * most)
     powers, others = q ** np.arange(most + 1)[:, None], (1.0 - q) ** np.arange(most + 1)[:, None]
     shares = np.zeros((2, most + 1, most + 1))
     shares[0, 1:] = np.einsum("am,bm,m->ab", powers[:-1], others, w)
@@ -323,24 +323,9 @@ def shares_of_terms(index: Index, most: int) -> Floats:
 
 def _nodes_by_players(index: Index, most: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Return nodes and weights for up to ``most`` players on a path, (most + 1, nodes), and how many there are."""
-    every = [nodes_of(index, max(0, k - 1)) for k in range(most + 1)]
+    every = [index.measure.nodes(max(0, k - 1)) for k in range(most + 1)]
     counts = np.array([len(q) for q, _ in every])
     nodes, weights = np.zeros((2, most + 1, counts.max()))
     for k, (q, w) in enumerate(every):
         nodes[k, : len(q)], weights[k, : len(q)] = q, w
     return nodes, weights, counts
-
-
-def has_nodes(index: Index) -> bool:
-    """Return whether an index is a measure over q, with one component for each player."""
-    is_measure = getattr(index, "measure", None) is not None or index.name == SHAPLEY.name
-    return is_measure and getattr(index, "order", 1) == 1
-
-
-def nodes_of(index: Index, degree: int) -> tuple[Floats, Floats]:
-    """Return nodes and weights of an index's measure that are exact for polynomials of a degree."""
-    measure = getattr(index, "measure", None)
-    if measure is not None:
-        return measure.nodes(degree)
-    x, w = np.polynomial.legendre.leggauss(degree // 2 + 1)  # Shapley values: the density 1
-    return (x + 1.0) / 2.0, w / 2.0

@@ -14,8 +14,7 @@ from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.budget import whole_budget
 from sharpley.coalitions.store import CoalitionStore
 from sharpley.engine.evaluation import evaluate
-from sharpley.engine.making import make_estimator
-from sharpley.engine.methods import AnyMethod
+from sharpley.engine.methods import AnyMethod, as_method
 from sharpley.estimators.base import Block
 
 
@@ -55,7 +54,7 @@ def estimate_every_time(games: Games, method: AnyMethod, budget: int, seed: np.r
     ends, waiting = games.endpoints(), np.arange(games.n_rows)
     parts = []
     while len(waiting):
-        estimator = make_estimator(method, games.d, np.random.default_rng(seed))
+        estimator = as_method(method).start(games.d, np.random.default_rng(seed))
         size = 1 if estimator.choices_depend_on == "row" else len(waiting)
         rows, waiting = waiting[:size], waiting[size:]
         estimator.store = EveryTime(games.d)

@@ -1,69 +1,24 @@
-"""The result of an estimation."""
+"""What all results have in common: numbers with errors, labels and costs; selection, frames, files and text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import Moments, half_widths
+from sharpley.indices import component_noun
 from sharpley.presentation.labelled import Labelled, heading
 from sharpley.presentation.selection import select
 
 
 @dataclass(frozen=True, repr=False)
-class ShapleyEstimate:
-    """Estimated Shapley values, with their standard errors and their cost.
-
-    For one game, the arrays have shape (d,), or (d, k) for k outputs. For several rows, the first axis is that of rows.
-    ``len(estimate)`` is the number of rows (of one game: of players), and ``estimate[rows, players, outputs]`` selects,
-    by position or by name, as in ``estimate[0]``, ``estimate["age"]`` and ``estimate[:, ["age", "sex"], "yes"]``.
-
-    Attributes
-    ----------
-    values : float
-        Estimated Shapley values.
-    standard_errors : float, of the same shape as ``values``
-        Estimated standard deviations of ``values``; 0 where these are exact.
-    base_values : float
-        v(∅), of the shape of ``values`` without the axis of players. Base value and values add up to v(N), except for
-        the methods "owen", "owen-halved" and "stratified" (``sharpley.METHODS[name].adds_up`` is False), whose values
-        do so only on average.
-    n_evals : int, or (rows,) int
-        Number of distinct coalitions evaluated, v(∅) and v(N) included.
-    method : str
-        The method used; several are joined, as in "gp and exact", if rows in which few players matter were enumerated.
-    converged : bool, or (rows,) bool
-        Whether ``tol`` was met; True if no tolerance was given.
-    degrees_of_freedom : float, of the same shape as ``values``
-        Degrees of freedom behind the standard errors; infinite where these are exact.
-    names : list of str or None
-        Names of the players, if the games have them.
-    n_predictions : int, (rows,) int, or None
-        Number of single draws evaluated, which for a model are predictions, those of v(∅) and v(N) included. With own
-        draws, the predictions for the background, one for each of its rows once per explainer, are not.
-    output_names : list of str or None
-        Names of the outputs, if the model has them.
-    row_labels : list or None
-        Labels of the rows: the index of a frame.
-    compute_time : float or None
-        Seconds that an explainer took for all rows.
-
-    Examples
-    --------
-    >>> import sharpley
-    >>> game = sharpley.games.Airport((1.0, 2.0, 4.0))
-    >>> sharpley.shapley_values(game, names=["a", "b", "c"])
-    Shapley values of 3 players by exact, from 8 evaluations
-    base value 0
-      c   +2.833 ± 0       ████████████████████████
-      b  +0.8333 ± 0       ███████
-      a  +0.3333 ± 0       ███
-    """
+class Estimate:
+    """Estimated components of an index, with their standard errors and their cost: the base class of results."""
 
     values: Floats
     standard_errors: Floats
@@ -77,6 +32,7 @@ class ShapleyEstimate:
     output_names: list[str] | None = None
     row_labels: list[Any] | None = None
     compute_time: float | None = None
+    index: str = "shapley"
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return confidence intervals of all values.
@@ -113,11 +69,11 @@ class ShapleyEstimate:
         """Whether the first axis is that of rows."""
         return np.ndim(self.n_evals) == 1
 
-    def without_output_axis(self) -> ShapleyEstimate:
+    def without_output_axis(self) -> Self:
         """Return the same estimate without its last axis, for a game or model with a single output."""
         return self[..., 0]
 
-    def row(self, index: int) -> ShapleyEstimate:
+    def row(self, index: int) -> Self:
         """Return the estimate of one row.
 
         Parameters
@@ -127,8 +83,8 @@ class ShapleyEstimate:
 
         Returns
         -------
-        ShapleyEstimate
-            With arrays of shape (d,), or (d, k) for k outputs.
+        ShapleyEstimate or InteractionEstimate
+            With arrays of shape (components,), or (components, k) for k outputs.
 
         Examples
         --------
@@ -142,8 +98,8 @@ class ShapleyEstimate:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, key: Any) -> ShapleyEstimate:
-        return ShapleyEstimate(**select(self._fields(), key))
+    def __getitem__(self, key: Any) -> Self:
+        return type(self)(**select(self._fields(), key))
 
     def _fields(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -190,8 +146,23 @@ class ShapleyEstimate:
         """
         from sharpley.presentation.parquet import write
 
-        n, d, k = self.labelled().values.shape
-        write(path, self._fields(), (n, d, k))
+        n, m, k = self.labelled().values.shape
+        write(path, self._fields(), (n, m, k))
+
+    @property
+    def n_players(self) -> int:
+        """Number of players that have values here."""
+        return self.values.shape[int(self.has_rows)]
+
+    @property
+    def component_names(self) -> list[str]:
+        """Names of the components; "Player 0", … if they have none."""
+        return self.names or [f"Player {player}" for player in range(self.n_players)]
+
+    @property
+    def noun(self) -> str:
+        """What one of the values is called, such as "Shapley value"."""
+        return component_noun(self.index, 1)
 
     def labelled(self, level: float = 0.95) -> Labelled:
         """Return all numbers with an axis of rows and one of outputs, and with labels for every axis."""
@@ -207,11 +178,12 @@ class ShapleyEstimate:
             upper=upper.reshape(shape),
             base_values=np.asarray(self.base_values).reshape(n_rows, k),
             rows=self.row_labels or list(range(n_rows)),
-            players=self.names or [f"Player {player}" for player in range(d)],
+            players=self.component_names,
             outputs=self.output_names or [f"Output {output}" for output in range(k)],
             has_rows=self.has_rows,
             has_outputs=has_outputs,
-            heading=heading(d, self.method, self.n_evals, self.converged),
+            noun=self.noun,
+            heading=heading(self.noun, self.n_players, self.method, self.n_evals, self.converged),
         )
 
     def __repr__(self) -> str:
@@ -223,21 +195,3 @@ class ShapleyEstimate:
         from sharpley.presentation.html import as_html
 
         return as_html(self.labelled())
-
-
-def load(path: str | Path) -> ShapleyEstimate:
-    """Load an estimate that ``ShapleyEstimate.save`` or ``sharpley explain`` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        A Parquet file, or the folder that ``sharpley explain`` wrote to. The ids of rows become their labels.
-
-    Returns
-    -------
-    ShapleyEstimate
-    """
-    from sharpley.presentation import parquet, row_table
-
-    folder = Path(path)
-    return ShapleyEstimate(**(row_table.read(folder) if folder.is_dir() else parquet.read(path)))

@@ -1,0 +1,62 @@
+"""The result for single players, such as Shapley values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from sharpley.result.base import Estimate
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class ShapleyEstimate(Estimate):
+    """Estimated Shapley values, or other values of single players, with their standard errors and their cost.
+
+    For one game, the arrays have shape (d,), or (d, k) for k outputs. For several rows, the first axis is that of rows.
+    ``len(estimate)`` is the number of rows (of one game: of players), and ``estimate[rows, players, outputs]`` selects,
+    by position or by name, as in ``estimate[0]``, ``estimate["age"]`` and ``estimate[:, ["age", "sex"], "yes"]``.
+
+    Attributes
+    ----------
+    values : float
+        Estimated values.
+    standard_errors : float, of the same shape as ``values``
+        Estimated standard deviations of ``values``; 0 where these are exact.
+    base_values : float
+        v(∅), of the shape of ``values`` without the axis of players. Base value and values add up to v(N), except for
+        the methods "owen", "owen-halved" and "stratified" (``sharpley.METHODS[name].adds_up`` is False), whose values
+        do so only on average.
+    n_evals : int, or (rows,) int
+        Number of distinct coalitions evaluated, v(∅) and v(N) included.
+    method : str
+        The method used; several are joined, as in "gp and exact", if rows in which few players matter were enumerated.
+    converged : bool, or (rows,) bool
+        Whether ``tol`` was met; True if no tolerance was given.
+    degrees_of_freedom : float, of the same shape as ``values``
+        Degrees of freedom behind the standard errors; infinite where these are exact.
+    names : list of str or None
+        Names of the players, if the games have them.
+    n_predictions : int, (rows,) int, or None
+        Number of single draws evaluated, which for a model are predictions, those of v(∅) and v(N) included. With own
+        draws, the predictions for the background, one for each of its rows once per explainer, are not.
+    output_names : list of str or None
+        Names of the outputs, if the model has them.
+    row_labels : list or None
+        Labels of the rows: the index of a frame.
+    compute_time : float or None
+        Seconds that an explainer took for all rows.
+    index : str
+        Name of the index: "shapley", or that of other values, such as "banzhaf".
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> game = sharpley.games.Airport((1.0, 2.0, 4.0))
+    >>> sharpley.shapley_values(game, names=["a", "b", "c"])
+    Shapley values of 3 players by exact, from 8 evaluations
+    base value 0
+      c   +2.833 ± 0       ████████████████████████
+      b  +0.8333 ± 0       ███████
+      a  +0.3333 ± 0       ███
+    """
