@@ -260,3 +260,55 @@ def test_one_column_one_row_and_one_background_row():
     found = Explainer(tree, X[:1, :1]).estimate(X[1:2, :1])
     assert found.method == "trees"
     assert_allclose(found.values[0, 0], tree.predict(X[1:2, :1])[0] - tree.predict(X[:1, :1])[0])
+
+
+def test_a_row_whose_prediction_is_about_0_is_explained_like_the_others():
+    """In single precision, errors are relative to the sums of all trees, not to what is left of them."""
+    xgboost = pytest.importorskip("xgboost")
+    model = xgboost.XGBRegressor(n_estimators=50, n_jobs=1, base_score=1000.0).fit(X, 1000.0 * Y)
+    nearest = np.argsort(np.abs(model.predict(X)))[:3]
+    for row in nearest:
+        assert Explainer(model, X[:60]).estimate(X[row : row + 1]).method == "trees"
+
+
+def test_a_model_that_is_not_exact_is_compared_once_for_an_explainer():
+    calls = []
+
+    class Doubling(DecisionTreeRegressor):
+        def predict(self, rows):
+            calls.append(len(rows))
+            return 2.0 * super().predict(rows)
+
+    explainer = Explainer(Doubling(max_depth=3).fit(X, Y), X[:20], method="auto", rng=0)
+    explainer.estimate(X[40:41])
+    first = sum(calls)
+    calls.clear()
+    explainer.estimate(X[40:41])
+    assert sum(calls) <= first - 64
+
+
+def test_the_margin_of_a_boosted_classifier_in_a_pipeline():
+    xgboost = pytest.importorskip("xgboost")
+    classifier = xgboost.XGBClassifier(n_estimators=8, max_depth=3, n_jobs=1)
+    model = make_pipeline(StandardScaler(), classifier).fit(X, Y > 0.5)
+    found = Explainer(model, X[:60], output="margin").estimate(X[60:65])
+    assert found.method == "trees"
+    margins = classifier.predict(model[:-1].transform(X[60:65]), output_margin=True)
+    assert_allclose(found.base_values + found.values.sum(axis=1), margins, atol=1e-5)
+
+
+def test_further_rows_of_a_pipeline_may_vary_in_other_columns():
+    """A category that neither the background nor the first rows have."""
+    model = make_pipeline(encoder(), boosted_of_frame()).fit(FRAME, TARGET)
+    red = np.flatnonzero(FRAME["colour"] == "red")
+    explainer = Explainer(model, FRAME.iloc[red[:50]])
+    assert explainer.estimate(FRAME.iloc[red[60:62]]).method == "trees"
+    others = FRAME.iloc[np.flatnonzero(FRAME["colour"] != "red")[:4]]
+    found = explainer.estimate(others)
+    expected = Explainer(model, FRAME.iloc[red[:50]], method="exact", draws="shared").estimate(others)
+    assert found.method == "trees"
+    assert_allclose(found.values, expected.values, atol=1e-9)
+
+
+def boosted_of_frame():
+    return GradientBoostingRegressor(n_estimators=12, random_state=0)

@@ -235,7 +235,7 @@ def _program(job: _Job) -> _Program:
 
 def _add_by_tables(job: _Job, background: Coded, weights: Floats, rows: Coded, values: Floats) -> Floats:
     """Add the values, (rows, outputs, d), and return the trees' part of v(∅), (outputs,)."""
-    key = (job.measured.name, *job.outputs.tolist())
+    key = (*(array.tobytes() for array in job.measured.measure.nodes(TABLE_PLAYERS)), *job.outputs.tolist())
     if key in job.kept:
         program, tables, base = job.kept[key]
         _look_up(job, program, program.chunks[0], tables, rows, values)
