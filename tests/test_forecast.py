@@ -141,6 +141,18 @@ def test_an_exact_plan_has_no_error():
     assert "standard errors about 0 (0 to 0), 0.0% of the values (from 20 rows)" in str(forecast)
 
 
+def test_a_plan_of_trees_says_that_values_are_exact():
+    from sklearn.ensemble import RandomForestRegressor
+
+    forest = RandomForestRegressor(n_estimators=3, random_state=0).fit(DATA, model(DATA))
+    plan = Explainer(forest, DATA, rng=0).plan(DATA[:2] + 0.5, n_rows=10_000)
+    assert (plan.method, plan.rows, plan.standard_error) == ("trees", 10_000, 0.0)
+    assert "exact over all background rows" in str(plan)
+    assert "TreeExplainer" not in str(plan)
+    assert Explainer(forest, DATA, rng=0, method="antithetic").plan(DATA[:2] + 0.5).notes == []
+    assert Explainer(model, DATA, rng=0).plan(DATA[:2] + 0.5, max_predictions=200).notes == []
+
+
 def test_a_long_run_says_so(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_TO_JUDGE", 0.0)
     monkeypatch.setattr(progress, "LONG_SECONDS", 0.01)

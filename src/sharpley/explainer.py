@@ -51,8 +51,9 @@ class Explainer:
         ``shap.kmeans(data, 20)`` and ``shap.maskers.Independent(data)`` are backgrounds, too.
     method : str or factory, default "auto"
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
+        computes exact values of models that are sums of trees ("trees") or linear ("linear") without sampling. Else it
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
-        take long compared with the model (``sharpley.engine.auto`` has the rule).
+        take long compared with the model (``sharpley.engine.auto`` has the rule). Every other method samples.
     draws : {"auto", "shared", "own"}, default "auto"
         Whether every coalition is evaluated for all background rows ("shared"), or each ordering has a background row
         of its own ("own"; with "regression", each background row has coalitions of its own). "auto" does the former if
@@ -63,8 +64,9 @@ class Explainer:
         of the prediction. With a link, all background rows are used for every coalition.
     output : str, int, or list of these, optional
         Outputs to explain: names, positions, or "all". By default all, but only the second, positive class of a binary
-        classifier. Classes that are numbers have these as text for names: output="1". Labels of classes or clusters
-        are explained only if you ask for them, as numbers, by output="label".
+        classifier. Classes that are numbers have these as text for names: output="1". With "margin", the sum before a
+        link is explained, such as the log-odds of a boosted classifier, which are a sum of trees. Labels of classes or
+        clusters are explained only if you ask for them, as numbers, by output="label".
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.engine.methods import METHODS
 from sharpley.games.marginal.model import CallTime
 from sharpley.result import ShapleyEstimate
 
@@ -93,14 +94,20 @@ class Forecast:
 
     def __str__(self) -> str:
         low, high = self.standard_error_interval
+        if self.method in METHODS and METHODS[self.method].is_closed_form:
+            errors = "values in closed form: exact over all background rows, without sampling"
+        else:
+            errors = (
+                f"standard errors about {self.standard_error:.2g} ({low:.2g} to {high:.2g}), {self.relative_error:.1%} "
+                f"of the values (from {self.pilot_rows} rows)"
+            )
         return "\n".join(
             [
                 f"{self.rows:,} rows by method {self.method!r}: {self.predictions:,} predictions in "
                 f"{self.model_calls:,} model calls",
                 f"about {readable(self.seconds)} ({' to '.join(map(readable, self.seconds_interval))}), of which "
                 f"{readable(self.model_seconds)} in the model",
-                f"standard errors about {self.standard_error:.2g} ({low:.2g} to {high:.2g}), {self.relative_error:.1%} "
-                f"of the values (from {self.pilot_rows} rows)",
+                errors,
             ]
         )
 
@@ -160,7 +167,10 @@ def make_forecast(
     results += _larger(len(pilot.positions), more, explain, results[-1])
     total, is_closed_form = cost.value * n_rows, not np.any(results[-1][0].n_evals)
     by_row = [np.ones(len(found)) if is_closed_form else found.n_predictions for found, _ in results]
-    work, whole = np.array([float(np.sum(each)) for each in by_row]), n_rows if is_closed_form else total
+    work, whole = (
+        np.array([float(np.sum(np.asarray(each, dtype=np.float64))) for each in by_row]),
+        n_rows if is_closed_form else total,
+    )
     seconds = _at(whole, work, np.array([found.compute_time or 0.0 for found, _ in results]))
     in_model = _at(whole, work, np.array([time.seconds for _, time in results]))
     calls = _at(whole, work, np.array([float(time.calls) for _, time in results]))

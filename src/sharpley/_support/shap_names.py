@@ -57,7 +57,7 @@ OF_PACKAGE = {
     "maskers": "shap.maskers, for the explainers in sharpley.adapters.shap",
     "kmeans": "sharpley.Background.kmeans",
     "sample": "sharpley.Background.sample",
-    "TreeExplainer": "sharpley.Explainer(model, X), or sharpley.games.TreeGame for exact values of XGBoost models",
+    "TreeExplainer": "sharpley.Explainer(model, X), which is exact for trees; output='margin' for boosted classifiers",
     **{
         f"{name}Explainer": f"sharpley.Explainer(model, X), or sharpley.adapters.shap.{name}Explainer"
         for name in ("Permutation", "Kernel", "Sampling", "Exact")

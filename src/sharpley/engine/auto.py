@@ -4,6 +4,8 @@ It depends only on numbers of players, rows, draws, evaluations and the like, so
 results. It was derived from measurements, which are on the page about choosing a method (``sharpley bench`` reproduces
 them):
 
+0. Games with a closed form, such as those of sums of trees and of linear models, are not sampled at all
+   (``Games.closed_form``); ``engine.run`` asks for it before it plans anything.
 1. If all 2^d coalitions fit the budget, they are enumerated ("exact"), unless a tolerance is given, which may be met
    long before.
 2. If the budget does not pay for all draws of enough coalitions, draws are not shared (draws="own"). Of up to 300

@@ -407,7 +407,7 @@ def as_sampler(method: AnyMethod) -> MethodRecord:
 def check_estimates(method: MethodRecord, index: Index) -> None:
     """Raise an error, which names the methods that do, if a method does not estimate an index."""
     if not method.estimates(index):
-        able = [name for name, record in METHODS.items() if record.estimates(index) and name != AUTO]
+        able = [name for name, record in METHODS.items() if record.estimates(index) and record.factory is not None]
         what = repr(index.name) if index.order == 1 else f"{index.name!r} of order {index.order}"
         raise ValueError(f"method {method.name!r} does not estimate {what}; methods that do: {able}")
 

@@ -90,11 +90,20 @@ def _closed_form(games: Games, settings: Settings) -> Any:
     found = games.closed_form(settings.index, method=forced, n_threads=_n_threads(settings.n_jobs))
     if found is None:
         return None
-    base = np.broadcast_to(found.base_values, (games.n_rows, len(found.base_values)))
-    rows, results = np.arange(games.n_rows), Results(games, settings.index, np.stack([base, base], axis=1))
-    results.write(rows, np.arange(results.n_components), exact_moments(found.values))
-    results.write_costs(rows, np.zeros_like(rows), np.full_like(rows, found.n_predictions))
-    return results.estimate(found.method)
+    shape, names = found.values.shape, games.player_names
+    whole = ShapleyEstimate(
+        values=found.values,
+        standard_errors=np.zeros(shape),
+        base_values=np.tile(found.base_values, (games.n_rows, 1)),
+        n_evals=np.zeros(games.n_rows, dtype=np.int64),
+        method=found.method,
+        converged=np.ones(games.n_rows, dtype=bool),
+        degrees_of_freedom=np.full(shape, np.inf),
+        names=None if names is None else settings.index.component_names(names),
+        n_predictions=np.full(games.n_rows, found.n_predictions),
+        index=settings.index.name,
+    )
+    return whole.without_output_axis() if shape[2] == 1 else whole
 
 
 def _n_threads(n_jobs: int | None) -> int:

@@ -1,6 +1,6 @@
 """Games: their common interface, models as games, and classic games with known Shapley values."""
 
-from sharpley.games.base import ENDLESS, DrawFacts, Games
+from sharpley.games.base import ENDLESS, ClosedForm, DrawFacts, Games
 from sharpley.games.callables import CallableGame, Game, SetGame, as_games
 from sharpley.games.classic import Airport, Glove, UnanimitySum, WeightedVoting
 from sharpley.games.linked import LinkedGames
@@ -18,6 +18,7 @@ __all__ = [
     "Airport",
     "Background",
     "CallableGame",
+    "ClosedForm",
     "DrawFacts",
     "Game",
     "Games",

@@ -93,7 +93,7 @@ class ClosedForm(NamedTuple):
     base_values: Floats
     """v(∅), the same for all games, (k,)."""
     n_predictions: int
-    """Single draws that were evaluated for a game, to check the values."""
+    """Single draws that were evaluated for each game; a fixed number for a whole call is not counted."""
 
 
 def checked_names(names: Sequence[str], d: int) -> list[str]:

@@ -23,6 +23,7 @@ from sharpley_experiments.studies import (
     stress,
     surrogates,
     tiny,
+    trees,
     versions,
 )
 
@@ -174,6 +175,8 @@ def test_error_bars_hold_where_they_once_broke(name, multiple, least):
     case = next(case for case in gp_versions.CASES if case.name == name)
     found = [gp_versions.run(case, multiple, seed, "gp") for seed in range(case.seeds)]
     assert np.mean([line["coverage"] for line in found]) > least
+
+
 def test_stress_writes_a_page_and_has_exact_values(tmp_path, monkeypatch):
     monkeypatch.setattr(stress, "BUDGETS", {"10 d": 10, "100 d": 100})
     models = stress.stress_models(0)
@@ -182,3 +185,13 @@ def test_stress_writes_a_page_and_has_exact_values(tmp_path, monkeypatch):
     page = (tmp_path / "stress.md").read_text()
     assert "| 100 d | " in page
     assert "With tol=0.05, " in page
+
+
+def test_trees_measures_shap_too(tmp_path):
+    trees.main(["--quick", "--out", str(tmp_path / "trees.md")])
+    assert "| 6 | 10 | 100 | " in (tmp_path / "trees.md").read_text()
+
+
+def test_trees_measures_memory(capsys):
+    trees.main(["--quick", "--million"])
+    assert "MB of memory beyond the data" in capsys.readouterr().out

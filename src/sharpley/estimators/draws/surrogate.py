@@ -140,7 +140,9 @@ class Surrogates:
     def _shapley_values(self, forest: Forest, code: NDArray[np.float32], mine: NDArray[np.bool_], d: int) -> Floats:
         """Return the part that some of the draws have in the mean Shapley values of a surrogate, (d,)."""
         background = coded(forest, self.codes.columns[:, mine].T)
-        values, _ = tree_values(forest, background, self.weights[mine], coded(forest, code[None]), self.facts.players, d)
+        values, _ = tree_values(
+            forest, background, self.weights[mine], coded(forest, code[None]), self.facts.players, d
+        )
         return values[0, :, 0]
 
     def _learn(

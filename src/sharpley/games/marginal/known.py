@@ -53,6 +53,9 @@ class KnownBackground:
         self.kept = Kept()
         self.exact: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "exact": None}  # read again where it is needed: it is large, and quickly made
+
     def predictions(self, n: int, predict: Predict, name: str) -> Floats:
         """Return the predictions for all n background rows, (n, k); ``name`` is that of the model in the warning."""
         some = np.unique(np.linspace(0, n - 1, REPEATED_ROWS).astype(np.int64))
