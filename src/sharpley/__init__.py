@@ -18,8 +18,8 @@ from sharpley.games import Background, Games, MarginalGame, RandomModelWarning
 from sharpley.games.tiles.memory import BatchHalvedWarning
 from sharpley.image_result import ImageEstimate
 from sharpley.images import ImageExplainer
-from sharpley.mean import PermutationMean, permutation_mean
-from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
+from sharpley.mean import Comparison, PermutationMean, compare, permutation_mean
+from sharpley.permutations.kernels import Adjacency, Hamming, Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
 from sharpley.result import ShapleyEstimate, load
@@ -40,13 +40,16 @@ __version__ = "0.2.0"
 __all__ = [
     "METHODS",
     "SAMPLERS",
+    "Adjacency",
     "Antithetic",
     "Background",
     "BatchHalvedWarning",
+    "Comparison",
     "EstimatorTimeWarning",
     "Explainer",
     "Forecast",
     "Games",
+    "Hamming",
     "ImageEstimate",
     "ImageExplainer",
     "Kendall",
@@ -67,6 +70,7 @@ __all__ = [
     "Sobol",
     "Spearman",
     "all_orderings",
+    "compare",
     "discordant_pairs",
     "discrepancy",
     "estimate",

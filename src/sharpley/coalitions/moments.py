@@ -100,8 +100,9 @@ def unseen_variances(contributions: Floats) -> Floats:
 
     A player who contributed the same in all of n samples may yet contribute something else in further ones: with
     probability 1 / (n + 2), by the rule of succession. How much is estimated by the other players' deviations from
-    their means, or, if no player deviates, by the largest contribution, with a weight of 1/n. A player that was seen to
-    deviate m times is known from these m, and the limit decreases with m².
+    their usual contributions, or, if no player deviates, by the largest contribution, with a weight of 1/n. A player that
+    was seen to deviate m times is known from these m, and the limit decreases with m². The usual contribution of a
+    player is the median, the lower one of two: a small voter usually contributes nothing.
 
     Parameters
     ----------
@@ -119,7 +120,8 @@ def unseen_variances(contributions: Floats) -> Floats:
     """
     n = len(contributions)
     largest = np.abs(contributions).max(axis=(0, 2), keepdims=True)[0]
-    squares = (contributions - contributions.mean(axis=0)) ** 2
+    usual = np.partition(contributions, (n - 1) // 2, axis=0)[(n - 1) // 2]
+    squares = (contributions - usual) ** 2
     deviates = squares > (ROUNDING * largest) ** 2
     times = deviates.sum(axis=0)
     # One axis after the other: summed at once, the order would depend on the number of rows.

@@ -110,6 +110,7 @@ class CrossFittedEstimator(CoalitionEstimator):
             raise ValueError("no orderings were drawn: call choose before estimate")
         orderings, walks, values = np.concatenate(self._orderings), np.concatenate(self._walks), self.values
         sample = self._source.label(orderings, np.concatenate(self._streams))
+        assert sample.groups is not None, "folds need independent groups"
         folds = sample.groups % 2
         pairs = walked_pairs(orderings, walks)
         of_other_fold = [np.isin(pairs.walk, np.flatnonzero(folds == fold)) for fold in (1, 0)]

@@ -10,7 +10,7 @@ import sharpley
 from sharpley import SAMPLERS, Mallows, Orthogonal
 from sharpley._support.typing import Floats, Orderings
 from sharpley.games import UnanimitySum
-from sharpley.permutations.kernels import KERNELS
+from sharpley.permutations.kernels import PAPER_KERNELS
 from sharpley.permutations.orderings import all_orderings
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
 from sharpley.permutations.sphere import nearest_orderings
@@ -46,7 +46,7 @@ def _row(claim: str, what: str, value: Any, limit: float) -> dict[str, Any]:
 
 def _kernel_means() -> Iterator[dict[str, Any]]:
     """E[K(σ, ·)] by the formulas, and by enumeration around two orderings, which shows that it does not depend on σ."""
-    for name, make in KERNELS.items():
+    for name, make in PAPER_KERNELS.items():
         for d in range(2, 8):
             gram = make().gram(all_orderings(d)[[0, -1]], all_orderings(d))
             gap = np.abs(gram.mean(axis=1) - make().mean(d)).max()
