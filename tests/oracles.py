@@ -1,6 +1,6 @@
 """Slow but obvious implementations of what the package computes fast."""
 
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 from math import comb
 
 import numpy as np
@@ -30,9 +30,7 @@ def kernel_value(name, first, second, scale=4.0):
     if name == "hamming":
         return sum(p == q for p, q in zip(first, second, strict=True)) / d
     if name == "adjacency":
-        neighbours = [
-            {frozenset(pair) for pair in zip(x[:-1], x[1:], strict=True)} for x in (list(first), list(second))
-        ]
+        neighbours = [{frozenset(pair) for pair in pairwise(x)} for x in (list(first), list(second))]
         return len(neighbours[0] & neighbours[1]) / (d - 1) if d > 1 else 0.0
     return sum((list(first).index(p) + 1) * (list(second).index(p) + 1) for p in range(d))
 

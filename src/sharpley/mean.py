@@ -26,7 +26,6 @@ from sharpley.samplers import Sampler
 from sharpley.samplers.replicates import GroupedOrderings, GroupedSource, draw_sample
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from pandas import DataFrame
 
 Function: TypeAlias = Callable[[Orderings], ArrayLike]
@@ -176,7 +175,8 @@ def _sampler(method: Any, d: int, replicates: int | None, rng: RNG) -> Sampler:
     record = as_method(method)
     if replicates is not None:
         record.start_sampler(d)  # an error lists the samplers
-        record = as_method(partial(record.factory, replicates=replicates))  # type: ignore[arg-type]
+        factory: Any = record.factory
+        record = as_method(partial(factory, replicates=replicates))
     return record.start_sampler(d, rng)
 
 
@@ -325,20 +325,6 @@ class Comparison:
         columns["ratio_low"], columns["ratio_high"] = np.quantile(resampled_ratios, [0.025, 0.975], axis=1)
         return pd.DataFrame(columns, index=pd.Index(self.methods, name="method"))
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the errors with their intervals, the lowest on top; return the axes."""
-        from sharpley.plotting.axes import new_axes
-
-        ax = new_axes(ax, height=0.35 * len(self.methods) + 1.2)
-        table = self.to_frame().sort_values("error", ascending=False)
-        widths = np.abs(table[["error_low", "error_high"]].to_numpy().T - table["error"].to_numpy())
-        ax.errorbar(table["error"], np.arange(len(table)), xerr=widths, fmt="o", color="#0072B2", capsize=3)
-        ax.set_yticks(np.arange(len(table)), list(table.index))
-        ax.set_ylim(-0.6, len(table) - 0.4)
-        ax.set_xlim(left=0.0)
-        ax.set_xlabel(f"root mean squared error of {self.n} orderings, with 95% interval")
-        return ax
-
 
 def compare(
     samplers: Sequence[SamplerName | MethodFactory],
@@ -371,7 +357,7 @@ def compare(
     Returns
     -------
     Comparison
-        ``to_frame()`` is a table of errors and ratios with 95% intervals, ``plot()`` draws the errors.
+        ``to_frame()`` is a table of errors and ratios with 95% intervals; ``sharpley.plotting.comparison`` draws it.
 
     Examples
     --------

@@ -100,8 +100,8 @@ def unseen_variances(contributions: Floats) -> Floats:
 
     A player who contributed the same in all of n samples may yet contribute something else in further ones: with
     probability 1 / (n + 2), by the rule of succession. How much is estimated by the other players' deviations from
-    their usual contributions, or, if no player deviates, by the largest contribution, with a weight of 1/n. A player that
-    was seen to deviate m times is known from these m, and the limit decreases with m². The usual contribution of a
+    their usual contributions, or, if no player deviates, by the largest contribution, with a weight of 1/n. A player
+    that was seen to deviate m times is known from these m, and the limit decreases with m². The usual contribution of a
     player is the median, the lower one of two: a small voter usually contributes nothing.
 
     Parameters

@@ -84,9 +84,9 @@ class PermutationEstimator(CoalitionEstimator):
     """Average marginal contributions along the orderings of a source.
 
     Steps are taken from the source in order until the next one would exceed the budget. A sample that is made for its
-    number of orderings, such as a design, is made again for fewer orderings until the budget pays for all of it. Whether
-    a budget is exceeded depends only on how coalitions overlap, which does not change when the players are relabelled;
-    so stopping there causes no bias.
+    number of orderings, such as a design, is made again for fewer orderings until the budget pays for all of it.
+    Whether a budget is exceeded depends only on how coalitions overlap, which does not change when the players are
+    relabelled; so stopping there causes no bias.
 
     Parameters
     ----------

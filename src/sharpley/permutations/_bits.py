@@ -70,7 +70,7 @@ def pack(orderings: Orderings) -> Codes:
     return codes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def distance(a: Codes, i: int, b: Codes, j: int) -> int:
     """Number of discordant pairs between ordering i of ``a`` and ordering j of ``b``, both packed."""
     if a.shape[1] == 1:  # d ≤ 11: avoids the set-up of the vectorised loop, which costs 10 times the work itself
@@ -117,29 +117,37 @@ def _tile(codes: Codes, i0: int, i1: int, j0: int, j1: int, counts: np.ndarray) 
 
 
 @njit(cache=True, nogil=True)
+def _rows_of_words(codes: Codes, table: Floats, vector: Floats, start: int, stop: int, product: Floats) -> None:
+    for i in range(start, stop):
+        total = 0.0
+        for j in range(i):
+            value = table[distance(codes, i, codes, j)]
+            total += value * vector[j]
+            product[j] += value * vector[i]
+        product[i] += total
+
+
+@njit(cache=True, nogil=True)
 def table_rows(codes: Codes, table: Floats, vector: Floats, start: int, stop: int) -> Floats:
     """Return the part of K · vector, (n,), that is due to pairs (i, j) with start ≤ i < stop and j ≤ i.
 
     K_ij = table[distance(i, j)] is symmetric and never formed. Parts of consecutive rows add up to the product.
     """
     product = np.zeros(codes.shape[0])
+    for i in range(start, stop):
+        product[i] = table[0] * vector[i]
+    if codes.shape[1] == 1:  # d ≤ 11: looking up a count would cost more than counting
+        _rows_of_words(codes, table, vector, start, stop, product)
+        return product
     counts = np.empty((TILE, TILE), np.int64)
     for i0 in range(start, stop, TILE):
         i1 = min(stop, i0 + TILE)
-        for i in range(i0, i1):
-            product[i] += table[0] * vector[i]
         for j0 in range(0, i1, TILE):
             j1 = min(i1, j0 + TILE)
-            if codes.shape[1] > 1:
-                _tile(codes, i0, i1, j0, j1, counts)
+            _tile(codes, i0, i1, j0, j1, counts)
             for i in range(i0, i1):
-                total = 0.0
                 for j in range(j0, min(j1, i)):
-                    if codes.shape[1] == 1:  # d ≤ 11: a look-up of the count would cost more than the count itself
-                        value = table[np.int64(_popcount(codes[i, 0] ^ codes[j, 0]))]
-                    else:
-                        value = table[counts[i - i0, j - j0]]
-                    total += value * vector[j]
+                    value = table[counts[i - i0, j - j0]]
+                    product[i] += value * vector[j]
                     product[j] += value * vector[i]
-                product[i] += total
     return product

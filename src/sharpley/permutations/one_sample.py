@@ -9,11 +9,11 @@ estimate ŷ = Σ w_i y_i therefore has the expected squared error
     E[(μ − ŷ)² | y] = (m − ŷ)² + s²V.
 
 s² is estimated from the sample, with the constant part of y as an unknown (REML), which leaves n − 1 degrees of
-freedom, or fewer where points are repeated. The smoothness is not known. So a few kernels are candidates, from a very smooth one to independent values:
-Mallows kernels of two scales with several shares of noise, a kernel of functions that reversal does not change, and
-rough functions with and without that symmetry. Each candidate has a likelihood, and the expected squared errors are
-averaged with the posterior probabilities of the candidates. Prior probabilities are learnt from all functions that are
-averaged together, such as the contributions of all players, by expectation maximisation.
+freedom, or fewer where points are repeated. The smoothness is not known. So a few kernels are candidates, from a very
+smooth one to independent values: Mallows kernels of two scales with several shares of noise, a kernel of functions that
+reversal does not change, and rough functions with and without that symmetry. Each candidate has a likelihood, and the
+expected squared errors are averaged with the posterior probabilities of the candidates. Prior probabilities are learnt
+from all functions that are averaged together, such as the contributions of all players, by expectation maximisation.
 
 The study ``sharpley_experiments.studies.one_sample`` measures how often the resulting intervals cover.
 """

@@ -68,10 +68,9 @@ def discrepancy(
 
     Notes
     -----
-    Time is O(n² d² / 64) for the Mallows and Kendall kernels, divided by the number of processors: a second for 1,000
-    players and 1,000 orderings, one to two minutes for 10,000. It is O(n d) for Spearman, Hamming and Adjacency. A large
-    sample can be split: the squared discrepancy of independent parts of equal size is their mean divided by their
-    number.
+    Time is O(n² d² / 64) for the Mallows and Kendall kernels, divided by the number of processors: about a second for
+    1,000 orderings of 1,000 players, and one to two minutes for 10,000. It is O(n d) for Spearman, Hamming and
+    Adjacency. Memory does not grow with n².
 
     Examples
     --------

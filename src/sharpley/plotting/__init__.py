@@ -6,11 +6,12 @@ display new figures, in a script ``plt.show()`` does, and ``save`` writes them t
 
 from sharpley.plotting.axes import save
 from sharpley.plotting.confidence import intervals
-from sharpley.plotting.curves import convergence
+from sharpley.plotting.curves import comparison, convergence
 from sharpley.plotting.image_page import image_page
 from sharpley.plotting.images import error_bars, error_map, heat_map, overlay, picture, three_columns
 
 __all__ = [
+    "comparison",
     "convergence",
     "error_bars",
     "error_map",

@@ -103,7 +103,7 @@ class Sampler(ABC):
         return self
 
     def whole(self, n: int) -> int | None:
-        """Return how many of n orderings are to be drawn by one call of ``random``; None if any number of calls will do.
+        """Return how many of n orderings one call of ``random`` must draw; None if any number of calls will do.
 
         Only samplers that make a sample for its number of orderings return a number.
         """

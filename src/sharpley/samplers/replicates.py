@@ -64,7 +64,12 @@ class GroupedSource:
         counts = [self.sampler.whole(len(range(i, n, len(self._streams)))) for i in range(len(self._streams))]
         if None in counts:
             return None
-        parts = [stream.random(count) for stream, count in zip(self._streams, counts, strict=True) if count is not None]
+        # From the start each time, so that a smaller sample has the same relabelling as the larger one before it.
+        parts = [
+            stream.reset().random(count)
+            for stream, count in zip(self._streams, counts, strict=True)
+            if count is not None
+        ]
         return np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
 
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
