@@ -1,6 +1,6 @@
 """Slow but obvious implementations of what the package computes fast."""
 
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, pairwise, permutations
 from math import comb, factorial
 
 import numpy as np
@@ -25,6 +25,11 @@ def kernel_value(name, first, second, scale=4.0):
         return np.exp(-scale * n_dis / n_pairs) if n_pairs else 1.0
     if name == "kendall":
         return (n_pairs - 2 * n_dis) / n_pairs if n_pairs else 0.0
+    if name == "hamming":
+        return sum(p == q for p, q in zip(first, second, strict=True)) / d
+    if name == "adjacency":
+        neighbours = [{frozenset(pair) for pair in pairwise(x)} for x in (list(first), list(second))]
+        return len(neighbours[0] & neighbours[1]) / (d - 1) if d > 1 else 0.0
     return sum((list(first).index(p) + 1) * (list(second).index(p) + 1) for p in range(d))
 
 

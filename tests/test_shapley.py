@@ -390,3 +390,15 @@ def test_invalid_arguments_raise_an_error_before_the_game_is_called(arguments, e
 def test_invalid_games_raise_specific_errors(game, error, message):
     with pytest.raises(error, match=message):
         shapley_values(game, 4)
+
+
+@pytest.mark.parametrize("exponent", [-700, 700])
+def test_values_from_orderings_may_have_any_magnitude(exponent):
+    """Squares of such numbers are not finite, or 0."""
+    orderings, groups = sharpley.MonteCarlo(6, rng=0).random(12), np.arange(12)
+    costs = np.arange(1.0, 7.0)
+    usual = sharpley.from_orderings(Airport(tuple(costs)), orderings, groups=groups)
+    scaled = sharpley.from_orderings(Airport(tuple(np.ldexp(costs, exponent))), orderings, groups=groups)
+    np.testing.assert_array_equal(np.ldexp(scaled.values, -exponent), usual.values)
+    np.testing.assert_allclose(np.ldexp(scaled.standard_errors, -exponent), usual.standard_errors, rtol=1e-12)
+    assert (usual.standard_errors > 0).all()

@@ -18,8 +18,8 @@ from sharpley.games import Background, Games, MarginalGame, RandomModelWarning
 from sharpley.games.tiles.memory import BatchHalvedWarning
 from sharpley.image_result import ImageEstimate
 from sharpley.images import ImageExplainer
-from sharpley.mean import PermutationMean, permutation_mean
-from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
+from sharpley.mean import Comparison, PermutationMean, compare, permutation_mean
+from sharpley.permutations.kernels import Adjacency, Hamming, Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
 from sharpley.result import InteractionEstimate, ShapleyEstimate, load
@@ -41,14 +41,17 @@ __version__ = "0.2.0"
 __all__ = [
     "METHODS",
     "SAMPLERS",
+    "Adjacency",
     "Antithetic",
     "Background",
     "BatchHalvedWarning",
+    "Comparison",
     "DataValuation",
     "EstimatorTimeWarning",
     "Explainer",
     "Forecast",
     "Games",
+    "Hamming",
     "ImageEstimate",
     "ImageExplainer",
     "InteractionEstimate",
@@ -70,6 +73,7 @@ __all__ = [
     "Sobol",
     "Spearman",
     "all_orderings",
+    "compare",
     "discordant_pairs",
     "discrepancy",
     "estimate",

@@ -77,7 +77,7 @@ FOLDED_REPLICATES = 6  # three in each fold
 
 def gp_unbiased(d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> CoalitionEstimator:
     """Orthogonal orderings, with the Gaussian process as a cross-fitted control variate."""
-    make_source = partial(GroupedSource, Orthogonal(d, rng=rng), replicates=FOLDED_REPLICATES)
+    make_source = partial(GroupedSource, Orthogonal(d, replicates=FOLDED_REPLICATES, rng=rng))
     return control.CrossFittedEstimator(d, make_source, partial(gp.process_fit, settings=settings))
 
 

@@ -130,6 +130,7 @@ class CrossFittedEstimator(CoalitionEstimator):
             raise ValueError("no orderings were drawn: call choose before estimate")
         orderings, walks, values = np.concatenate(self._orderings), np.concatenate(self._walks), self.values
         sample = self._source.label(orderings, np.concatenate(self._streams))
+        assert sample.groups is not None, "folds need independent groups"
         folds = sample.groups % 2
         residuals = np.concatenate([self._residuals(walks[folds != fold]) for fold in (0, 1)], axis=1)
         found = walk_moments(residuals, walks + values.shape[1] * folds[:, None], sample)

@@ -6,12 +6,13 @@ display new figures, in a script ``plt.show()`` does, and ``save`` writes them t
 
 from sharpley.plotting.axes import save
 from sharpley.plotting.confidence import intervals
-from sharpley.plotting.curves import convergence, detection
+from sharpley.plotting.curves import comparison, convergence, detection
 from sharpley.plotting.image_page import image_page
 from sharpley.plotting.images import error_bars, error_map, heat_map, overlay, picture, three_columns
 from sharpley.plotting.interactions import interaction_matrix, interaction_network
 
 __all__ = [
+    "comparison",
     "convergence",
     "detection",
     "error_bars",

@@ -1,9 +1,9 @@
-"""Plots of convergence curves."""
+"""Plots of convergence curves, and of errors of samplers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -104,4 +104,32 @@ def detection(values: Mapping[str, ArrayLike], is_bad: ArrayLike, *, ax: Axes | 
     ax.set_ylabel("share of bad rows found")
     ax.grid(alpha=0.25)
     ax.legend()
+    return ax
+
+
+def comparison(found: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the errors of samplers with their intervals, the lowest on top.
+
+    Parameters
+    ----------
+    found : Comparison
+        Returned by ``sharpley.compare``.
+    ax : Axes, optional
+        Axes to draw on; by default, those of a new figure.
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> found = sharpley.compare(["monte-carlo", "sobol"], lambda x: x[:, 0] ** 2, 5, 20, repeats=10, rng=0)
+    >>> comparison(found).get_xlabel()
+    'root mean squared error with 20 orderings, and its 95% interval'
+    """
+    table = found.to_frame().sort_values("error", ascending=False)
+    ax = new_axes(ax, height=0.35 * len(table) + 1.2)
+    widths = np.abs(table[["error_low", "error_high"]].to_numpy().T - table["error"].to_numpy())
+    ax.errorbar(table["error"], np.arange(len(table)), xerr=widths, fmt="o", color="#0072B2", capsize=3)
+    ax.set_yticks(np.arange(len(table)), list(table.index))
+    ax.set_ylim(-0.6, len(table) - 0.4)
+    ax.set_xlim(left=0.0)
+    ax.set_xlabel(f"root mean squared error with {found.n} orderings, and its 95% interval")
     return ax

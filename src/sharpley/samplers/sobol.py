@@ -32,6 +32,8 @@ class Sobol(Sampler):
     ----------
     d : int
         Number of players, from 1 to 21,203; the Sobol' sequence has d−2 dimensions, one for each polar angle.
+    replicates : int, optional
+        Number of independent copies that an estimate uses; see ``Sampler``.
     rng : int, Generator, SeedSequence or None
         Seed of the scrambling, passed to ``np.random.default_rng``.
 
@@ -47,8 +49,8 @@ class Sobol(Sampler):
            [2, 0, 1, 3]])
     """
 
-    def __init__(self, d: int, *, rng: RNG = None) -> None:
-        super().__init__(d, rng=rng)
+    def __init__(self, d: int, *, replicates: int | None = None, rng: RNG = None) -> None:
+        super().__init__(d, replicates=replicates, rng=rng)
         if self.d - 2 > MAX_DIMENSION:
             raise ValueError(
                 f"a Sobol' sequence has at most {MAX_DIMENSION:,} dimensions, so d must be at most "

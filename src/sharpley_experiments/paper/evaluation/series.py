@@ -22,7 +22,7 @@ from sharpley import METHODS, SAMPLERS, KernelHerding, Mallows, PermutationDesig
 from sharpley._support.typing import Floats
 from sharpley.engine.methods import MethodFactory
 from sharpley.estimators import OwenEstimator, OwenHalvedEstimator, StratifiedEstimator
-from sharpley.permutations.kernels import KERNELS, Kernel, Spearman
+from sharpley.permutations.kernels import PAPER_KERNELS, Kernel, Spearman
 from sharpley_experiments.common.constants import MANY_PLAYERS
 from sharpley_experiments.paper.constants import CANDIDATES, SCALES
 
@@ -83,7 +83,7 @@ SAMPLERS_OF_SEQUENCES: dict[str, MakeSampler] = {
     "sbq": partial(SequentialBayesianQuadrature, fresh=True),
     **{scaled(scale): partial(KernelHerding, kernel=Mallows(float(scale)), fresh=True) for scale in SCALES},
     **{with_candidates(count): partial(KernelHerding, n_candidates=count, fresh=True) for count in CANDIDATES},
-    **{name: partial(KernelHerding, kernel=make(), fresh=True) for name, make in KERNELS.items()},
+    **{name: partial(KernelHerding, kernel=make(), fresh=True) for name, make in PAPER_KERNELS.items()},
     ON_ORDERINGS: partial(KernelHerding, kernel=SpearmanOnOrderings(), fresh=True),
 }
 """Sequences: the first n orderings of a longer one are what a draw of n would be."""

@@ -15,7 +15,7 @@ import sharpley
 from sharpley import SAMPLERS, Mallows, Orthogonal
 from sharpley._support.typing import Floats, Orderings
 from sharpley.games import UnanimitySum
-from sharpley.permutations.kernels import KERNELS
+from sharpley.permutations.kernels import PAPER_KERNELS
 from sharpley.permutations.orderings import all_orderings
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
 from sharpley.permutations.sphere import nearest_orderings
@@ -55,7 +55,7 @@ def _row(claim: str, what: str, value: Any, limit: float) -> dict[str, Any]:
 
 def _kernel_means() -> Iterator[dict[str, Any]]:
     """E[K(σ, ·)] by the formulas, and by enumeration around two orderings, which shows that it does not depend on σ."""
-    for name, make in KERNELS.items():
+    for name, make in PAPER_PAPER_KERNELS.items():
         for d in range(2, 8):
             gram = make().gram(all_orderings(d)[[0, -1]], all_orderings(d))
             gap = np.abs(gram.mean(axis=1) - make().mean(d)).max()
@@ -66,7 +66,7 @@ def _universal() -> Iterator[dict[str, Any]]:
     """A kernel on S_d is universal if its Gram matrix has full rank: its space then contains every function."""
     for d in (4, 5):
         expected = {"mallows": factorial(d), "kendall": comb(d, 2), "spearman": d}
-        for name, make in KERNELS.items():
+        for name, make in PAPER_KERNELS.items():
             rank = np.linalg.matrix_rank(make().gram(all_orderings(d)))
             what = f"{name}, d = {d}: |rank of the Gram matrix − {expected[name]}|, of {factorial(d)} orderings"
             yield _row("universal", what, abs(int(rank) - expected[name]), 0.5)
