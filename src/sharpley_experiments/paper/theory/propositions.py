@@ -55,7 +55,7 @@ def _row(claim: str, what: str, value: Any, limit: float) -> dict[str, Any]:
 
 def _kernel_means() -> Iterator[dict[str, Any]]:
     """E[K(σ, ·)] by the formulas, and by enumeration around two orderings, which shows that it does not depend on σ."""
-    for name, make in PAPER_PAPER_KERNELS.items():
+    for name, make in PAPER_KERNELS.items():
         for d in range(2, 8):
             gram = make().gram(all_orderings(d)[[0, -1]], all_orderings(d))
             gap = np.abs(gram.mean(axis=1) - make().mean(d)).max()
