@@ -142,7 +142,7 @@ def knn_values(
     *,
     k: int = 5,
 ) -> Floats:
-    """Return the exact Shapley values of training rows for a classifier by k nearest neighbours, in closed form [1]_.
+    """Return the exact Shapley values of training rows for a classifier by k nearest neighbours, in closed form.
 
     The score of a coalition S is the mean over test rows of the share of the k nearest rows in S that have the right
     label; if S has fewer than k rows, of k nevertheless.
@@ -163,7 +163,7 @@ def knn_values(
 
     References
     ----------
-    .. [1] R. Jia et al., "Efficient Task-Specific Data Valuation for Nearest Neighbor Algorithms", VLDB 2019.
+    Jia et al. (2019). Efficient task-specific data valuation for nearest neighbor algorithms. VLDB.
 
     Examples
     --------
