@@ -167,10 +167,7 @@ def make_forecast(
     results += _larger(len(pilot.positions), more, explain, results[-1])
     total, is_closed_form = cost.value * n_rows, not np.any(results[-1][0].n_evals)
     by_row = [np.ones(len(found)) if is_closed_form else found.n_predictions for found, _ in results]
-    work, whole = (
-        np.array([float(np.sum(np.asarray(each, dtype=np.float64))) for each in by_row]),
-        n_rows if is_closed_form else total,
-    )
+    work, whole = np.array([float(np.asarray(each).sum()) for each in by_row]), n_rows if is_closed_form else total
     seconds = _at(whole, work, np.array([found.compute_time or 0.0 for found, _ in results]))
     in_model = _at(whole, work, np.array([time.seconds for _, time in results]))
     calls = _at(whole, work, np.array([float(time.calls) for _, time in results]))

@@ -68,9 +68,9 @@ def solve(
     A model that was found exact is kept in ``known``. If it fails the comparison later, it is read again, since it may
     have been fitted again. A model that was not exact is not looked at again.
     """
-    if index.order != 1:
+    if index.order != 1 or isinstance(index.measure, SizeWeights):  # which has no nodes for many players
         if method is not None:
-            raise ValueError(f"method {method!r} has values of single players, not {index.name!r}; use 'exact'")
+            raise ValueError(f"method {method!r} has no closed form of index {index.name!r}; use 'exact'")
         return None
     if method is None and isinstance(known.exact, NotExactError):
         return None
