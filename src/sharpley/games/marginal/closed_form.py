@@ -35,7 +35,7 @@ from sharpley.games.trees.closed_form import (
 )
 from sharpley.games.trees.forest import Forest
 from sharpley.games.trees.readers import UnreadableTreesError, reader_of
-from sharpley.indices import SHAPLEY, Index
+from sharpley.indices import SHAPLEY, Index, SizeWeights
 
 CHECKED = 32  # background rows, and as many mixed rows, whose predictions are compared with the closed form
 OF_RANGE, OF_SIZE = 1e-4, 4e-6  # tolerance: shares of the range and of the largest of these predictions
