@@ -36,7 +36,7 @@ from sharpley_experiments.studies.common import (
     write_lines,
 )
 
-SIZES = tuple((d, n) for d in (10, 50, 200) for n in (10, 100, 1000))
+SIZES = tuple((d, n) for d in (10, 50, 200) for n in (10, 100, 1000) if d * n < 200_000)  # beyond, annealing is slow
 QUICK_SIZES = ((10, 10), (10, 100))
 PAPERS_BEST = {
     (10, 10): ".240 (SBQ)",
@@ -47,12 +47,11 @@ PAPERS_BEST = {
     (50, 1000): ".022 (Sobol')",
     (200, 10): ".272 (orthogonal, Sobol')",
     (200, 100): ".083 (orthogonal)",
-    (200, 1000): ".023 (orthogonal, Sobol')",
 }
 """The lowest discrepancy in the paper's Table 4."""
-MODELS, QUICK_MODELS = ("make_regression", "bank", "breast_cancer"), ("make_regression",)
+MODELS, QUICK_MODELS = ("make_regression", "bank"), ("make_regression",)
 ORDERINGS = 100
-SEEDS, SEEDS_ON_MODELS, QUICK_SEEDS = 2, 10, 1
+SEEDS, SEEDS_ON_MODELS, QUICK_SEEDS = 2, 5, 1
 ANNEALING_STEPS, HOT, COLD = 20_000, 0.05, 1e-5
 MOST_THINNED = 4000
 
