@@ -27,7 +27,7 @@ test: $(VENV)/.dev
 
 # The models of nine libraries, and networks for images, in an environment of their own: torch alone is a gigabyte.
 test-models: $(MODELS_VENV)/.models
-	$(ONE_THREAD) $(MODELS_VENV)/bin/python -m pytest -q tests/games/test_libraries.py tests/games/test_tiles.py \
+	$(ONE_THREAD) $(MODELS_VENV)/bin/python -m pytest -q tests/games/test_libraries.py tests/games/test_tree_libraries.py tests/test_explainer_exact.py tests/games/test_tiles.py \
 		tests/batch/test_model_files.py tests/batch/test_backends.py tests/test_partitions.py \
 		tests/games/test_image_networks.py tests/experiments/paper/test_images_exhibits.py
 

@@ -35,7 +35,7 @@ print(estimate)
 print(estimate.to_frame()[["row", "feature", "value", "lower", "upper"]])
 print(f"base {estimate.base_values[0]:.1f}, prediction {model.predict(flats[:1])[0]:.1f}")
 
-# Four features have only 16 coalitions, which were all evaluated: the values are exact.
+# A forest is a sum of trees, and its encoder acts on single columns: the values are exact over all background rows.
 # Calling the explainer returns a shap.Explanation, which shap can plot.
 import shap  # noqa: E402
 

@@ -1,11 +1,9 @@
 """Slow but obvious implementations of what the package computes fast."""
 
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, pairwise, permutations
 from math import comb, factorial
 
 import numpy as np
-
-from sharpley.estimators.gp.kernel import fixed_parts, sinh_and_cosh
 
 
 def discordant_pairs(first, second):
@@ -27,6 +25,11 @@ def kernel_value(name, first, second, scale=4.0):
         return np.exp(-scale * n_dis / n_pairs) if n_pairs else 1.0
     if name == "kendall":
         return (n_pairs - 2 * n_dis) / n_pairs if n_pairs else 0.0
+    if name == "hamming":
+        return sum(p == q for p, q in zip(first, second, strict=True)) / d
+    if name == "adjacency":
+        neighbours = [{frozenset(pair) for pair in pairwise(x)} for x in (list(first), list(second))]
+        return len(neighbours[0] & neighbours[1]) / (d - 1) if d > 1 else 0.0
     return sum((list(first).index(p) + 1) * (list(second).index(p) + 1) for p in range(d))
 
 
@@ -197,18 +200,6 @@ def interactions(game, d, name, order):
     return {label: definition(game, d, label) for label in labels}
 
 
-def dense_gram(z, t, scales, tau2):
-    """The Gram matrix (n, m) of "gp" between coalitions (n, d) and (m, d), with a linear part of variance τ²."""
-    sinh, _ = sinh_and_cosh(z, t, scales.players)
-    fixed = fixed_parts(z, t)
-    return (
-        scales.interactions * sinh
-        + tau2 * fixed.linear
-        + scales.sizes * fixed.sizes
-        + scales.linear_by_size * fixed.linear_by_size
-    )
-
-
 def leaf_of(tree, row):
     """The leaf that a row reaches, one split after the other."""
     node = 0
@@ -269,4 +260,40 @@ def importance_by_loss(predict, rows, y, background, loss):
         for player in set(range(d)) - set(members):
             after = values[tuple(sorted((*members, player)))]
             found[player] += factorial(len(members)) * factorial(d - len(members) - 1) / factorial(d) * (after - before)
+    return found
+
+
+def game_kernel(z, t, scales, parity):
+    """The kernel of "gp" between two coalitions (±1, (d,)), written out; parity is "whole", "odd" or "even"."""
+    d, both = len(z), float(np.sum(scales.players * z * t))
+    total = float(np.sum(scales.players))
+    size_z, size_t = int((z > 0).sum()), int((t > 0).sum())
+    inner = 0 < size_z < d
+    u, w = abs(2 * size_z - d) / d, abs(2 * size_t - d) / d
+
+    def g(x):
+        return np.exp(-(x**2) / (2 * 0.25**2))
+
+    slope = float(z @ t) / d
+    odd = scales.linear * slope + scales.odd * np.exp(-total) * np.sinh(both)
+    odd += scales.linear_by_size * slope * (g(u - w) - g(u - 1) * g(w - 1))
+    odd += scales.sizes * inner * ((size_z == size_t) - (size_z == d - size_t)) / 2
+    even = 1e4 + scales.even * np.exp(-total) * np.cosh(both)
+    even += scales.sizes * inner * ((size_z == size_t) + (size_z == d - size_t)) / 2
+    return {"whole": odd + even, "odd": odd, "even": even}[parity]
+
+
+def game_gram(z, t, scales, parity="whole"):
+    return np.array([[game_kernel(a, b, scales, parity) for b in t] for a in z])
+
+
+def index_functional(coalitions, nodes, weights):
+    """The matrix (d, m) from the values of all coalitions to an index of single players, given by a measure over q."""
+    d = coalitions.shape[1]
+    found = np.zeros((d, len(coalitions)))
+    for m, coalition in enumerate(coalitions):
+        for i in range(d):
+            others = coalition.sum() - coalition[i]
+            share = np.sum(weights * nodes**others * (1 - nodes) ** (d - 1 - others))
+            found[i, m] = share if coalition[i] else -share
     return found

@@ -222,7 +222,7 @@ def test_24_error_bars_in_a_picture():
 
 
 def test_25_a_tolerance_all_cores_and_a_progress_bar(capsys):
-    explainer = sharpley.Explainer(FOREST, X.to_numpy()[:20], rng=0, n_jobs=2)
+    explainer = sharpley.Explainer(FOREST.predict, X.to_numpy()[:20], rng=0, n_jobs=2)
     estimate = explainer.estimate(X.to_numpy()[100:103], tol=0.05, progress=True)
     assert estimate.converged.all()
     assert "Shapley" in capsys.readouterr().err

@@ -244,8 +244,8 @@ def test_errors_of_mean_sizes_are_not_the_mean_of_the_errors_of_rows(exact_value
     spread = np.std([each.values for each in means], axis=0, ddof=1)
     claimed = np.mean([each.error_std for each in means], axis=0)
     before = np.mean([each.error_std.mean(axis=0) for each in found], axis=0)
-    assert 0.6 < np.exp(np.log(claimed / spread).mean()) < 2.5  # the errors of rows are too wide themselves here
-    assert np.exp(np.log(before / claimed).mean()) > 2
+    assert 0.6 < np.median(claimed / spread) < 2.5  # the errors of rows are too wide themselves here
+    assert np.median(before / claimed) > 2
 
 
 def test_results_can_be_read_and_drawn(data):
@@ -262,7 +262,7 @@ def test_results_can_be_read_and_drawn(data):
     assert "removed squared error" in repr(found)
     assert repr(found).splitlines()[1].split()[0] == frame["feature"][0]
     assert plotting.importance(found).get_yticklabels()[-1].get_text() == frame["feature"][0]
-    assert found.plot(max_display=2).get_xlabel().endswith("2 less important ones not shown)")
+    assert plotting.importance(found, max_display=2).get_xlabel().endswith("2 less important ones not shown)")
     with pytest.raises(ValueError, match="between 0 and 1"):
         found.interval(95)
 

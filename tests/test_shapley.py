@@ -14,8 +14,9 @@ from sharpley.engine.methods import as_method
 from sharpley.estimators import OwenEstimator, OwenHalvedEstimator
 from sharpley.games import Airport, Glove, UnanimitySum, WeightedVoting
 
-SAMPLED = [m for m in METHODS if m not in ("auto", "exact")]
-NOT_ADAPTIVE = [m for m in METHODS if m not in ("auto", "stratified")]
+OPEN = [m for m, record in METHODS.items() if not record.is_closed_form]
+SAMPLED = [m for m in OPEN if m not in ("auto", "exact")]
+NOT_ADAPTIVE = [m for m in OPEN if m not in ("auto", "stratified")]
 EFFICIENT = [*SAMPLERS, "exact"]
 
 
@@ -55,7 +56,7 @@ def test_efficiency(method, game):
     assert estimate.base_values == game.values[0]
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m not in ("auto", "gp-unbiased")])  # its control is inexact
+@pytest.mark.parametrize("method", [m for m in OPEN if m not in ("auto", "gp-unbiased")])  # its control is inexact
 @settings(max_examples=25)
 @given(game=look_up_games(max_d=5), position=st.integers(0, 5))
 def test_dummy_players_get_zero(method, game, position):
@@ -90,7 +91,7 @@ def test_symmetry_of_exact_values(game, data):
     np.testing.assert_allclose(again[relabelling], values, atol=1e-9 * np.abs(game.values).max())
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m != "auto"])
+@pytest.mark.parametrize("method", [m for m in OPEN if m != "auto"])
 @pytest.mark.parametrize("d", [2, 3, 4, 7])
 def test_every_coalition_is_evaluated_once_and_counted(method, d):
     game = LookUpGame(np.random.default_rng(d).normal(size=2**d))
@@ -113,7 +114,7 @@ def test_the_budget_is_spent(method):
     assert 500 - cost_of_step < estimate.n_evals <= 500
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OPEN)
 def test_a_single_player_gets_the_whole_value(method):
     estimate = shapley_values(lambda c: 3.0 + 2.0 * c[:, 0], 1, method=method, rng=0)
     assert estimate.values.tolist() == [2.0]
@@ -121,7 +122,7 @@ def test_a_single_player_gets_the_whole_value(method):
     assert estimate.n_evals == 2
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OPEN)
 def test_several_outputs_are_estimated_as_separate_games(method):
     games = [Airport((1.0, 2.0, 3.0, 7.0, 9.0)), Glove(2, 3)]
     both = shapley_values(lambda c: np.stack([g(c) for g in games], axis=1), 5, method=method, max_evals=800, rng=0)
@@ -135,7 +136,7 @@ def test_several_outputs_are_estimated_as_separate_games(method):
             np.testing.assert_allclose(both.standard_errors[:, k], alone.standard_errors, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", OPEN)
 def test_the_same_seed_gives_the_same_result(method):
     game = UnanimitySum.random(9, n_terms=20, max_order=4, rng=0)
     budget = 512 if method == "exact" else 300
@@ -357,8 +358,9 @@ def test_the_store_keeps_each_coalition_once():
         ({"max_evals": 20, "method": "stratified"}, ValueError, "at least 64"),
         ({"max_evals": 1}, ValueError, "max_evals must be at least 2, got 1"),
         ({"max_evals": 2.5}, TypeError, "max_evals must be an integer, got 2.5"),
-        ({"tol": 0}, ValueError, "tol must be a positive number, such as 0.01, got 0"),
-        ({"tol": float("nan")}, ValueError, "tol must be a positive number"),
+        ({"tol": 0}, ValueError, "tol must lie between 0 and 1, got 0"),
+        ({"tol": 5}, ValueError, "tol must lie between 0 and 1, got 5: it is a share of the range"),
+        ({"tol": float("nan")}, ValueError, "tol must lie between 0 and 1"),
         ({"method": "shapley"}, ValueError, "unknown method 'shapley'; choose one of 'auto', 'monte-carlo'"),
         ({"method": 3}, TypeError, "method must be a name, or a class of samplers or estimators"),
         ({"method": lambda d, rng: 7}, TypeError, "must make a Sampler or a CoalitionEstimator"),
@@ -388,3 +390,15 @@ def test_invalid_arguments_raise_an_error_before_the_game_is_called(arguments, e
 def test_invalid_games_raise_specific_errors(game, error, message):
     with pytest.raises(error, match=message):
         shapley_values(game, 4)
+
+
+@pytest.mark.parametrize("exponent", [-700, 700])
+def test_values_from_orderings_may_have_any_magnitude(exponent):
+    """Squares of such numbers are not finite, or 0."""
+    orderings, groups = sharpley.MonteCarlo(6, rng=0).random(12), np.arange(12)
+    costs = np.arange(1.0, 7.0)
+    usual = sharpley.from_orderings(Airport(tuple(costs)), orderings, groups=groups)
+    scaled = sharpley.from_orderings(Airport(tuple(np.ldexp(costs, exponent))), orderings, groups=groups)
+    np.testing.assert_array_equal(np.ldexp(scaled.values, -exponent), usual.values)
+    np.testing.assert_allclose(np.ldexp(scaled.standard_errors, -exponent), usual.standard_errors, rtol=1e-12)
+    assert (usual.standard_errors > 0).all()

@@ -19,8 +19,8 @@ from sharpley.games.tiles.memory import BatchHalvedWarning
 from sharpley.image_result import ImageEstimate
 from sharpley.images import ImageExplainer
 from sharpley.importance import importance
-from sharpley.mean import PermutationMean, permutation_mean
-from sharpley.permutations.kernels import Kendall, Kernel, Mallows, Spearman
+from sharpley.mean import Comparison, PermutationMean, compare, permutation_mean
+from sharpley.permutations.kernels import Adjacency, Hamming, Kendall, Kernel, Mallows, Spearman
 from sharpley.permutations.orderings import all_orderings, discordant_pairs, ranks_of
 from sharpley.permutations.quadrature import discrepancy, quadrature_weights
 from sharpley.result import Importance, InteractionEstimate, ShapleyEstimate, load
@@ -35,19 +35,24 @@ from sharpley.samplers import (
     Sobol,
 )
 from sharpley.shapley import from_orderings, shapley_values
+from sharpley.valuation import DataValuation
 
 __version__ = "0.2.0"
 
 __all__ = [
     "METHODS",
     "SAMPLERS",
+    "Adjacency",
     "Antithetic",
     "Background",
     "BatchHalvedWarning",
+    "Comparison",
+    "DataValuation",
     "EstimatorTimeWarning",
     "Explainer",
     "Forecast",
     "Games",
+    "Hamming",
     "ImageEstimate",
     "ImageExplainer",
     "Importance",
@@ -70,6 +75,7 @@ __all__ = [
     "Sobol",
     "Spearman",
     "all_orderings",
+    "compare",
     "discordant_pairs",
     "discrepancy",
     "estimate",

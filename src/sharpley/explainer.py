@@ -6,23 +6,28 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
-from sharpley._support.checks import check_flag
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, hint, with_hints
 from sharpley._support.typing import RNG
 from sharpley.engine.methods import Method, as_method
-from sharpley.engine.options import Draws, Limits, check_options, documented
-from sharpley.estimation import estimate
-from sharpley.forecast import PILOT_ROWS, Forecast, forecast, pilot_positions
+from sharpley.engine.options import Draws, Limits, Options, check_options, documented
+from sharpley.engine.run import run
+from sharpley.engine.settings import make_settings
+from sharpley.forecast import PILOT_ROWS, Forecast, choose_pilot, make_forecast, sorted_sample
 from sharpley.games.base import Games
 from sharpley.games.linked import Link, LinkedGames, as_link, check_link
 from sharpley.games.marginal.background import as_background, number_of_rows, take_rows
-from sharpley.games.marginal.containers import is_one_row, row_labels_of
+from sharpley.games.marginal.containers import check_table, column_names_of, is_one_row, row_labels_of
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
-from sharpley.games.marginal.model import ModelFunction
+from sharpley.games.marginal.model import CallTime, ModelFunction
 from sharpley.games.marginal.outputs import Output
+from sharpley.games.marginal.players import check_players
 from sharpley.indices import SHAPLEY, Index, index_by_name
 from sharpley.result import InteractionEstimate, ShapleyEstimate
 
@@ -46,8 +51,9 @@ class Explainer:
         ``shap.kmeans(data, 20)`` and ``shap.maskers.Independent(data)`` are backgrounds, too.
     method : str or factory, default "auto"
         A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
+        computes exact values of models that are sums of trees ("trees") or linear ("linear") without sampling. Else it
         enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would
-        take long compared with the model (``sharpley.engine.auto`` has the rule).
+        take long compared with the model (``sharpley.engine.auto`` has the rule). Every other method samples.
     draws : {"auto", "shared", "own"}, default "auto"
         Whether every coalition is evaluated for all background rows ("shared"), or each ordering has a background row
         of its own ("own"; with "regression", each background row has coalitions of its own). "auto" does the former if
@@ -58,8 +64,9 @@ class Explainer:
         of the prediction. With a link, all background rows are used for every coalition.
     output : str, int, or list of these, optional
         Outputs to explain: names, positions, or "all". By default all, but only the second, positive class of a binary
-        classifier. Classes that are numbers have these as text for names: output="1". Labels of classes or clusters
-        are explained only if you ask for them, as numbers, by output="label".
+        classifier. Classes that are numbers have these as text for names: output="1". With "margin", the sum before a
+        link is explained, such as the log-odds of a boosted classifier, which are a sum of trees. Labels of classes or
+        clusters are explained only if you ask for them, as numbers, by output="label".
     groups : mapping of str to list of columns, optional
         Columns, by name or position, that form a single player, such as the dummy variables of one category.
     rng : int, Generator, SeedSequence or None
@@ -109,8 +116,13 @@ class Explainer:
         self.model = model
         self.model_method = ModelFunction(model, output, output_names).name
         self.background = as_background(background, rng=rng)
+        check_table("background", self.background.rows)
+        self.background.weights_of(number_of_rows(self.background.rows))  # an error now, if they do not fit
+        width = np.shape(self.background.rows)[1]
+        check_players(width, column_names_of(self.background.rows), groups, feature_names)
         as_method(method)  # an error now, if there is no such method
         self.method = method
+        check_choice("draws", draws, get_args(Draws))
         self.draws = draws
         check_link(link, number_of_rows(self.background.rows))
         self.link = link
@@ -120,7 +132,7 @@ class Explainer:
         self.unbiased = check_flag("unbiased", unbiased)
         self.independent_rows = check_flag("independent_rows", independent_rows)
         self.n_jobs = n_jobs
-        self.batch_size = batch_size
+        self.batch_size = None if batch_size is None else check_count("batch_size", batch_size, minimum=1)
         self.feature_names = feature_names
         self.output_names = output_names
         self._known = KnownBackground()
@@ -252,16 +264,15 @@ class Explainer:
         n_rows: int | None = None,
         **limits: Unpack[Limits],
     ) -> Forecast:
-        """Forecast what explaining rows will cost and how accurate it will be, from a pilot of a few of them.
+        """Forecast what explaining rows will cost and how accurate it will be, from a random pilot of a few of them.
 
         Parameters
         ----------
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-            Rows that are to be explained. A few of them are explained for the forecast, and the background is
-            predicted, if it has not been yet.
-        pilot_rows : int, default 3
-            Maximum number of rows that are explained for the forecast. More of them give a better forecast of the time
-            that many rows take, which are explained together.
+            Rows that are to be explained. Up to 10,000 of them are predicted, a few with different predictions are
+            explained, and the background is predicted, if it has not been yet.
+        pilot_rows : int, default 20
+            Number of rows that are explained for the forecast, which is better with more of them.
         n_rows : int, optional
             Number of rows that are to be explained, if X is only a sample of them.
         {options}
@@ -283,11 +294,21 @@ class Explainer:
         check_options(limits, Limits, "Explainer.plan", OF_CALL)
         everyone = self._games(X)
         everyone.predict_background()  # once for the explainer, so that it is not part of what is extrapolated
-        pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows, pilot_rows)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
-            found = self._estimate(pilot, {**limits, "progress": False}, in_workers=False)
-        return forecast(n_rows or everyone.n_rows, found, pilot.model_time, None if self.groups else self.model)
+        rng = np.random.default_rng(self.rng)
+        known = sorted_sample(everyone.n_rows, rng)
+        predictions = self._games(take_rows(everyone.rows, known)).endpoints()[:, 1]
+        pilot = choose_pilot(predictions, check_count("pilot_rows", pilot_rows, minimum=1), rng)
+        pilot = pilot._replace(positions=known[pilot.positions])
+
+        def explain(which: NDArray[np.int64]) -> tuple[ShapleyEstimate, CallTime]:
+            games = self._games(take_rows(everyone.rows, which))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
+                found = self._estimate(games, {**limits, "progress": False}, in_workers=False)
+            return found, games.model_time
+
+        n = n_rows or everyone.n_rows
+        return make_forecast(n, pilot, rng.permutation(known), explain, everyone.draws_per_call, rng)
 
     def map_partitions(
         self,
@@ -337,20 +358,25 @@ class Explainer:
     def _estimate(self, games: MarginalGame, limits: Limits, *, in_workers: bool = True, index: Index = SHAPLEY) -> Any:
         start = perf_counter()
         linked: Games = games if as_link(self.link) is None else LinkedGames(games, self.link or "identity")
-        found = estimate(
-            linked,
-            index=index,
-            method=self.method,
-            draws=self.draws,
-            rng=self.rng,
-            unbiased=self.unbiased,
-            independent_rows=self.independent_rows,
-            n_jobs=self.n_jobs if in_workers else None,
+        options: Options = {
+            "method": self.method,
+            "draws": self.draws,
+            "rng": self.rng,
+            "unbiased": self.unbiased,
+            "independent_rows": self.independent_rows,
+            "n_jobs": self.n_jobs if in_workers else None,
             **limits,
-        )
+        }
+        found = run(linked, make_settings(options, index))
         labels = row_labels_of(games.rows)
         seconds = perf_counter() - start
-        return replace(found, output_names=games.output_names, row_labels=labels, compute_time=seconds)
+        return replace(
+            found,
+            output_names=games.output_names,
+            row_labels=labels,
+            compute_time=seconds,
+            background_predictions=games.background_predictions,
+        )
 
     if not TYPE_CHECKING:  # for which all names would then exist
 

@@ -103,7 +103,7 @@ def importance(
     Returns
     -------
     Importance
-        ``values``, ``standard_errors``, ``interval()``, ``to_frame()`` and ``plot()``.
+        ``values``, ``standard_errors``, ``interval()`` and ``to_frame()``; ``plotting.importance`` draws it.
 
     Examples
     --------

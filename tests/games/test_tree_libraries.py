@@ -176,7 +176,7 @@ def test_values_are_those_of_shap_with_all_background_rows(name):
 def test_trees_with_linear_leaves_are_sampled(caplog):
     model = lgb(linear_tree=True).fit(X, Y)
     assert Explainer(model, X[:20], rng=0).estimate(X[30:31]).method != "trees"
-    with pytest.raises(ValueError, match="method 'trees' cannot explain predict of this model: .*linear leaves"):
+    with pytest.raises(ValueError, match=r"method 'trees' cannot explain predict of this model: .*linear leaves"):
         Explainer(model, X[:20], method="trees").estimate(X[30:31])
 
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sharpley.games.trees import closed_form
 from sharpley.games.trees.closed_form import Coded, coded, tree_values
 from sharpley.games.trees.forest import Forest, Tree
-from sharpley.indices import SHAPLEY
+from sharpley.indices import Index, Measure
 
 N_FEATURES = 5
 GRID = np.array([-1.0, 0.0, 0.5, 1.0, 2.0])  # few values, so that rows tie with thresholds
@@ -82,13 +82,9 @@ def test_values_are_those_of_the_definition(seed, depth, n_trees, k, grouped, by
     assert_allclose(base, weights @ outputs.reshape(-1, k), atol=1e-12)
 
 
-class Banzhaf:
-    """The index whose measure is a point mass, as ``sharpley.indices`` describes it."""
-
-    name, order = "banzhaf", 1
-
-    def __init__(self, at=0.5):
-        self.measure, self.at = self, at
+class PointMass(Measure):
+    def __init__(self, at):
+        self.at = at
 
     def nodes(self, degree):
         return np.array([self.at]), np.array([1.0])
@@ -101,7 +97,7 @@ def test_every_measure_gives_its_index(monkeypatch, at, table_players):
     monkeypatch.setattr(closed_form, "TABLE_PLAYERS", table_players)
     forest, background, weights, rows = problem(3, depth=5, n_trees=4)
     given_rows = coded(forest, background), weights, coded(forest, rows)
-    found, _ = tree_values(forest, *given_rows, np.arange(5), 5, index=Banzhaf(at))
+    found, _ = tree_values(forest, *given_rows, np.arange(5), 5, index=Index("point", (PointMass(at),)))
     of_sizes = [at**size * (1.0 - at) ** (4 - size) for size in range(5)]
     expected = oracles.forest_index(forest.trees, background, weights, rows, np.arange(5), 5, 1, of_sizes)
     assert_allclose(found, expected, atol=1e-12)
@@ -186,4 +182,3 @@ def test_many_thresholds_need_longer_codes():
     )
     forest = Forest([stumps], 1)
     assert forest.codes(np.array([[-5.0], [3.5], [1e9], [np.nan]])).tolist() == [[1, 5, n + 1, 0]]
-    assert SHAPLEY.name == "shapley"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import two_sets_of_orderings
 
-from sharpley import Kendall, Mallows, MonteCarlo, Spearman, all_orderings
+from sharpley import Adjacency, Hamming, Kendall, Mallows, MonteCarlo, Spearman, all_orderings
 from sharpley.permutations.kernels import KERNELS, kernel_by_name
 
 NAMES = list(KERNELS)
@@ -52,7 +52,7 @@ def test_gram_of_all_permutations_is_positive_semi_definite(name, d):
 def test_only_mallows_is_universal():
     everything = all_orderings(4)
     rank = {name: np.linalg.matrix_rank(KERNELS[name]().gram(everything)) for name in NAMES}
-    assert rank == {"mallows": 24, "kendall": 6, "spearman": 4}
+    assert rank == {"mallows": 24, "kendall": 6, "spearman": 4, "hamming": 10, "adjacency": 6}
 
 
 @pytest.mark.parametrize("kernel", [Kendall(), Spearman()])
@@ -93,7 +93,9 @@ def test_invalid_scale_raises_an_error(scale):
 def test_kernels_are_found_by_name():
     assert kernel_by_name("mallows", 2.5) == Mallows(2.5)
     assert kernel_by_name("kendall") == Kendall()
-    with pytest.raises(ValueError, match="unknown kernel 'rbf'; choose one of 'mallows', 'kendall', 'spearman'"):
+    with pytest.raises(
+        ValueError, match="unknown kernel 'rbf'; choose one of 'mallows', 'kendall', 'spearman', 'hamming', 'adjacency'"
+    ):
         kernel_by_name("rbf")
     with pytest.raises(ValueError, match=r"the kendall kernel has no scale, got 2\.0; only mallows has one"):
         kernel_by_name("kendall", 2.0)
@@ -105,3 +107,21 @@ def test_oracle_agrees_with_hand_computed_values():
     assert oracles.kernel_value("kendall", a, b) == -1
     assert oracles.kernel_value("mallows", a, b, scale=np.log(2)) == pytest.approx(0.5)
     assert oracles.kernel_value("spearman", a, b) == 4
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
+def test_directed_neighbours(d):
+    kernel, everything = Adjacency(directed=True), all_orderings(d)
+    gram = kernel.gram(everything)
+    np.testing.assert_allclose(gram.mean(axis=1), kernel.mean(d), atol=1e-12)
+    assert np.linalg.eigvalsh(gram).min() > -1e-10
+    if d > 2:
+        assert gram[0, -1] == 0.0  # the reverse has no neighbours in this direction
+
+
+@pytest.mark.parametrize("kernel", [Spearman(), Hamming(), Adjacency(), Adjacency(directed=True)])
+def test_sums_over_many_orderings_follow_from_their_total(kernel):
+    a, b = MonteCarlo(7, rng=0).random(20), MonteCarlo(7, rng=1).random(30)
+    weights = np.random.default_rng(2).normal(size=30)
+    np.testing.assert_allclose(kernel.sums(a, kernel.total(b, weights)), kernel.gram(a, b) @ weights)
+    np.testing.assert_allclose(kernel.sums(a, kernel.total(b)), kernel.gram(a, b).sum(axis=1))

@@ -123,3 +123,20 @@ def test_invalid_weights_raise_an_error(weights, message):
 def test_an_empty_set_of_orderings_raises_an_error(function):
     with pytest.raises(ValueError, match="at least one row, got 0 rows"):
         function(np.empty((0, 3), int))
+
+
+@pytest.mark.parametrize("d", [4, 11, 12, 30, 100])
+def test_tiles_and_threads_change_nothing(d, monkeypatch):
+    """Numbers of orderings that are no multiples of a tile, codes of one word and of many."""
+    a, weights = MonteCarlo(d, rng=0).random(70), np.random.default_rng(0).normal(size=70)
+    gram = Mallows().gram(a)
+    expected = np.sqrt(weights @ (gram - Mallows().mean(d)) @ weights + Mallows().mean(d) * (1 - weights.sum()) ** 2)
+    assert discrepancy(a, weights) == pytest.approx(expected, rel=1e-9)
+    monkeypatch.setattr(quadrature, "THREADED_WORDS", 0)
+    assert discrepancy(a, weights) == pytest.approx(expected, rel=1e-9)
+
+
+def test_long_computations_say_how_long_they_will_take(monkeypatch, capsys):
+    monkeypatch.setattr(quadrature, "THREADED_WORDS", 0)
+    discrepancy(MonteCarlo(12, rng=0).random(70), progress=True)
+    assert "discrepancy of 70 orderings, about 0 s" in capsys.readouterr().err

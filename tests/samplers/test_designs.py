@@ -1,5 +1,6 @@
 """Permutation designs: what they minimise, how they become random samples, and their limits."""
 
+from functools import partial
 from math import comb, factorial
 
 import numpy as np
@@ -7,22 +8,27 @@ import oracles
 import pytest
 
 from sharpley import (
+    Adjacency,
+    Hamming,
+    KernelHerding,
     Mallows,
     PermutationDesign,
+    Spearman,
     all_orderings,
+    compare,
     discordant_pairs,
     discrepancy,
     permutation_mean,
     shapley_values,
 )
+from sharpley.estimators.walks import coalitions_between
 from sharpley.games import Airport, UnanimitySum
 from sharpley.permutations.orderings import as_orderings
 from sharpley.samplers import minimise
 from sharpley.samplers._sweep import grow, sweep
 from sharpley.samplers.base import random_orderings
-from sharpley.samplers.design import DesignBlocks
 from sharpley.samplers.relabelling import length_to_compute
-from sharpley.samplers.replicates import draw_groups
+from sharpley.samplers.replicates import draw_sample
 from sharpley_experiments.paper.tables.discrepancy import measure
 from sharpley_experiments.paper.tables.printed import METHODS
 
@@ -118,9 +124,9 @@ def test_designs_of_few_orderings_consist_of_antithetic_pairs(d, n):
     np.testing.assert_array_equal(orderings[1::2], orderings[: n - n % 2 : 2, ::-1])
 
 
-def test_pairwise_interactions_are_exact_at_the_default_budget():
+def test_pairwise_interactions_are_exact_with_few_orderings():
     game = UnanimitySum.random(20, n_terms=60, max_order=2, rng=1)
-    estimate = shapley_values(game, 20, method="design", rng=0)
+    estimate = shapley_values(game, 20, method="design", max_evals=160, rng=0)
     np.testing.assert_allclose(estimate.values, game.shapley_values(), atol=1e-9)
 
 
@@ -184,14 +190,32 @@ def test_with_too_many_players_for_a_look_up_table_the_start_is_returned(monkeyp
     assert (swept != start).any()
 
 
-def test_groups_are_five_designs_when_the_number_of_orderings_is_known():
-    drawn = draw_groups(PermutationDesign(6, rng=0), 60)
+def test_an_estimate_uses_one_design():
+    drawn = draw_sample(PermutationDesign(6, rng=0), 61)
+    assert drawn.groups is None
+    np.testing.assert_array_equal(drawn.orderings, PermutationDesign(6, rng=0).random(61))
+
+
+def test_replicates_are_designs_with_relabellings_of_their_own():
+    drawn = draw_sample(PermutationDesign(6, replicates=5, rng=0), 60)
     assert np.bincount(drawn.groups).tolist() == [12] * 5
     shapes = [oracles.relabelled_to_identity(drawn.orderings[drawn.groups == g]) for g in range(5)]
     for shape in shapes[1:]:
         np.testing.assert_array_equal(shape, shapes[0])
-    assert DesignBlocks(6, 1).block_size == 2
-    assert DesignBlocks(6, 7).block_size == 6
+
+
+@pytest.mark.parametrize(("d", "budget"), [(5, 20), (6, 40), (8, 100), (8, 200), (12, 242), (12, 602)])
+def test_a_design_is_made_for_as_many_orderings_as_the_budget_pays_for(d, budget):
+    """A design of two further orderings would cost more, and the sample is a whole design, not a part of one."""
+    game = Airport(np.arange(1.0, d + 1.0))
+    found = shapley_values(game, method="design", max_evals=budget, rng=0)
+    assert found.n_evals <= budget
+
+    def cost(n):
+        return 2 + len(np.unique(coalitions_between(PermutationDesign(d, rng=0).random(n)), axis=0))
+
+    n = max(n for n in range(1, budget) if cost(n) == found.n_evals)
+    assert min(cost(n + 2), cost(n + 3)) > budget
 
 
 def test_the_smallest_budget_allows_two_antithetic_pairs():
@@ -199,13 +223,6 @@ def test_the_smallest_budget_allows_two_antithetic_pairs():
     assert np.isfinite(estimate.standard_errors).all()
     with pytest.raises(ValueError, match="needs at least 46"):
         shapley_values(Airport(np.arange(1.0, 13.0)), 12, method="design", max_evals=45, rng=0)
-
-
-@pytest.mark.parametrize("n", [38, 60, 98, 99])
-def test_groups_are_whole_designs_when_the_number_of_orderings_is_known(n):
-    counts = np.bincount(draw_groups(PermutationDesign(10, rng=0), n).groups)
-    assert len(counts) == 5
-    assert counts.max() - counts.min() <= 2
 
 
 def test_the_best_start_does_not_depend_on_rounding():
@@ -279,3 +296,28 @@ def test_discrepancy_is_below_that_of_every_method_of_the_paper(d, n):
     best = min(np.mean([measure(d, n, method, seed)[0] for seed in range(trials)]) for method in METHODS)
     ours = measure(d, n, "design", 0)[0]
     assert ours < best * (0.95 if d == 10 or (d, n) == (50, 1000) else 1.0)
+
+
+@pytest.mark.parametrize("kernel", [Hamming(), Adjacency(), Spearman()])
+def test_designs_for_kernels_of_few_features_beat_herding(kernel):
+    found = discrepancy(PermutationDesign(8, kernel=kernel, rng=0).random(28), kernel=kernel)
+    assert found < 0.5 * discrepancy(KernelHerding(8, kernel=kernel, rng=0).random(28), kernel=kernel)
+
+
+def test_designs_for_tours_have_less_error_on_tours():
+    distances = np.random.default_rng(0).random((10, 10))
+    found = compare(
+        ["monte-carlo", "design", partial(PermutationDesign, kernel=Adjacency())],
+        lambda x: (distances + distances.T)[x[:, :-1], x[:, 1:]].sum(axis=1),
+        10,
+        45,
+        rng=0,
+    ).to_frame()
+    assert found["error"].iloc[2] < 0.5 * found["error"].iloc[1]
+
+
+def test_designs_for_a_kernel_are_neither_paired_nor_nested():
+    with pytest.raises(ValueError, match="neither paired nor nested"):
+        PermutationDesign(5, kernel=Hamming(), paired=True)
+    with pytest.raises(TypeError, match="for Mallows, set scale"):
+        PermutationDesign(5, kernel=Mallows(2.0))

@@ -5,6 +5,8 @@ import oracles
 import pytest
 
 from sharpley import (
+    Adjacency,
+    Hamming,
     Kendall,
     KernelHerding,
     Mallows,
@@ -14,7 +16,13 @@ from sharpley import (
 )
 from sharpley.samplers.base import random_orderings
 
-KERNELS = {"mallows": Mallows(4.0), "kendall": Kendall(), "spearman": Spearman()}
+KERNELS = {
+    "mallows": Mallows(4.0),
+    "kendall": Kendall(),
+    "spearman": Spearman(),
+    "hamming": Hamming(),
+    "adjacency": Adjacency(),
+}
 
 
 def candidates(d, steps, n_candidates, seed):

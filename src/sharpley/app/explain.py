@@ -99,7 +99,7 @@ def _groups(given: str | None) -> dict[str, list[str]] | None:
     text = given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
     try:
         groups = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"--groups is not JSON: {error}") from None
     if not isinstance(groups, dict) or not all(isinstance(columns, list) for columns in groups.values()):
         raise ValueError('--groups must map names to lists of columns, as {"place": ["latitude", "longitude"]}')

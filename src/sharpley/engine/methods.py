@@ -20,9 +20,8 @@ import numpy as np
 from sharpley._support.checks import check_choice
 from sharpley._support.typing import RNG
 from sharpley.coalitions.budget import Budget
-from sharpley.estimators import exact, owen, stratified, walks
+from sharpley.estimators import control, exact, owen, stratified, walks
 from sharpley.estimators.base import CoalitionEstimator
-from sharpley.estimators.gp import control_variate
 from sharpley.estimators.gp import estimator as gp
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs import regression
@@ -78,8 +77,8 @@ FOLDED_REPLICATES = 6  # three in each fold
 
 def gp_unbiased(d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> CoalitionEstimator:
     """Orthogonal orderings, with the Gaussian process as a cross-fitted control variate."""
-    make_source = partial(GroupedSource, Orthogonal(d, rng=rng), replicates=FOLDED_REPLICATES)
-    return control_variate.CrossFittedEstimator(d, make_source, settings=settings)
+    make_source = partial(GroupedSource, Orthogonal(d, replicates=FOLDED_REPLICATES, rng=rng))
+    return control.CrossFittedEstimator(d, make_source, partial(gp.process_fit, settings=settings))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,21 +171,22 @@ class MethodRecord:
         """Return whether the method estimates an index."""
         return index.order <= self.largest_order and (self.indices is None or index.name in self.indices)
 
-    def start(self, d: int, rng: RNG, index: Index = SHAPLEY) -> CoalitionEstimator:
-        """Start a run on games of d players."""
-        estimator = _started(self._checked_factory, d, rng)
-        estimator.index = index
-        return estimator
-
-    def start_in_draw(self, d: int, rng: RNG) -> CoalitionEstimator:
-        """Start the estimate of a single draw from coalitions of its own."""
-        if self.own_coalitions is None:
-            raise ValueError(f"method {self.name!r} does not choose coalitions for single draws")
-        return _started(self.own_coalitions, d, rng)
+    def start(self, d: int, rng: RNG, index: Index = SHAPLEY, *, in_draw: bool = False) -> CoalitionEstimator:
+        """Start a run on games of d players; ``in_draw``, on single draws that have coalitions of their own."""
+        factory = self.own_coalitions if in_draw else self.factory
+        if factory is None:
+            raise ValueError(f"method {self.name!r} makes no estimator: it chooses another method, or samples nothing")
+        made: object = factory(d, rng=np.random.default_rng(rng))  # any, if the factory is the user's
+        if isinstance(made, Sampler):
+            made = walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
+        if not isinstance(made, CoalitionEstimator):
+            raise TypeError(f"method must make a Sampler or a CoalitionEstimator, but {self.name} made {made!r}")
+        made.index = index
+        return made
 
     def start_sampler(self, d: int, rng: RNG = None) -> Sampler:
         """Return the sampler of a method that is one."""
-        made = self._checked_factory(d, rng=np.random.default_rng(rng))
+        made: object = None if self.factory is None else self.factory(d, rng=np.random.default_rng(rng))
         if not isinstance(made, Sampler):
             raise TypeError(f"method must make a Sampler, but {self.name} made {made!r}")
         return made
@@ -194,24 +194,6 @@ class MethodRecord:
     def start_source(self, d: int, rng: RNG, expected: int | None = None) -> GroupedSource:
         """Return the source of orderings of a method that is a sampler, for an expected number of them."""
         return GroupedSource(self.start_sampler(d, rng), expected)
-
-    @property
-    def _checked_factory(self) -> MethodFactory:
-        if self.factory is None:
-            raise ValueError(
-                f"method {self.name!r} makes no estimator: it chooses another method, or needs no sampling"
-            )
-        return self.factory
-
-
-def _started(factory: MethodFactory, d: int, rng: RNG) -> CoalitionEstimator:
-    made: object = factory(d, rng=np.random.default_rng(rng))  # any, if the factory is the user's
-    if isinstance(made, Sampler):
-        return walks.PermutationEstimator(d, made.step, partial(GroupedSource, made))
-    if not isinstance(made, CoalitionEstimator):
-        name = _name_of(factory)
-        raise TypeError(f"method must make a Sampler or a CoalitionEstimator, but {name} made {made!r}")
-    return made
 
 
 def _of_sampler(
@@ -425,7 +407,7 @@ def as_sampler(method: AnyMethod) -> MethodRecord:
 def check_estimates(method: MethodRecord, index: Index) -> None:
     """Raise an error, which names the methods that do, if a method does not estimate an index."""
     if not method.estimates(index):
-        able = [name for name, record in METHODS.items() if record.estimates(index) and name != AUTO]
+        able = [name for name, record in METHODS.items() if record.estimates(index) and record.factory is not None]
         what = repr(index.name) if index.order == 1 else f"{index.name!r} of order {index.order}"
         raise ValueError(f"method {method.name!r} does not estimate {what}; methods that do: {able}")
 

@@ -51,8 +51,9 @@ DEFAULTS: dict[str, Any] = {"method": "auto", "draws": "auto", "unbiased": False
 MEANINGS: dict[str, str] = {
     "method": """str or factory, default "auto"
     A name in ``sharpley.METHODS``, or a class of samplers or estimators, or a ``functools.partial`` of one. "auto"
-    enumerates all 2^d coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would take
-    long compared with the model (``sharpley.engine.auto`` has the rule).""",
+    computes exact values of models that are sums of trees ("trees") or linear ("linear"). Else it enumerates all 2^d
+    coalitions if the budget allows; otherwise it uses "gp", or "regression" where that would take long compared with
+    the model (``sharpley.engine.auto`` has the rule). Every other method samples.""",
     "draws": """{"auto", "shared", "own"}, default "auto"
     Whether every coalition is evaluated for all draws ("shared"), or each ordering has a draw of its own ("own"); with
     "regression", the latter means that each draw has coalitions of its own. Draws are background rows, for instance.

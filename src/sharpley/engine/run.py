@@ -51,10 +51,11 @@ def run(games: Any, settings: Settings) -> Any:
     varying = checked_varying(games)
     # Before the model is called, since too small a budget is an error.
     n_patterns = int(_pattern_numbers(varying).max()) + 1
-    plans = {}
-    for d in sorted(set(varying.sum(axis=1).tolist()), reverse=True):
-        plans[d] = make_plan(settings, games, d, games.n_rows, n_patterns)
+    every = sorted(set(varying.sum(axis=1).tolist()), reverse=True)
+    plans = {d: make_plan(settings, games, d, games.n_rows, n_patterns) for d in every}
     ends = checked_endpoints(games)
+    if (outputs := ends.shape[2]) > 1:  # every output is a game of its own, of whose work "auto" has to know
+        plans = {d: make_plan(settings, games, d, games.n_rows, n_patterns, outputs) for d in every}
     results, stopwatch = Results(games, settings.index, ends), Stopwatch()
     total = sum(plans[d].budget - plans[d].endpoint_cost for d in varying.sum(axis=1).tolist())
     with progress_bar(settings.progress, total, is_limit=settings.may_stop) as bar:
@@ -63,6 +64,8 @@ def run(games: Any, settings: Settings) -> Any:
             if d < 2:  # there are no other coalitions
                 exact = exact_moments(settings.index.of_all_values(ends[rows, : 2**d], d))
                 results.write(rows, settings.index.positions(players, games.d), exact)
+                both = np.full(len(rows), 2)
+                results.write_costs(rows, both, plan.n_predictions(both))
                 continue
             facts = games.draw_facts() if plan.own_draws else None
             block = Block(games, rows, ends[rows], varying[rows], facts, settings.seed)
@@ -87,11 +90,20 @@ def _closed_form(games: Games, settings: Settings) -> Any:
     found = games.closed_form(settings.index, method=forced, n_threads=_n_threads(settings.n_jobs))
     if found is None:
         return None
-    base = np.broadcast_to(found.base_values, (games.n_rows, len(found.base_values)))
-    rows, results = np.arange(games.n_rows), Results(games, settings.index, np.stack([base, base], axis=1))
-    results.write(rows, np.arange(results.n_components), exact_moments(found.values))
-    results.write_costs(rows, np.zeros_like(rows), np.full_like(rows, found.n_predictions))
-    return results.estimate(found.method)
+    shape, names = found.values.shape, games.player_names
+    whole = ShapleyEstimate(
+        values=found.values,
+        standard_errors=np.zeros(shape),
+        base_values=np.tile(found.base_values, (games.n_rows, 1)),
+        n_evals=np.zeros(games.n_rows, dtype=np.int64),
+        method=found.method,
+        converged=np.ones(games.n_rows, dtype=bool),
+        degrees_of_freedom=np.full(shape, np.inf),
+        names=None if names is None else settings.index.component_names(names),
+        n_predictions=np.full(games.n_rows, found.n_predictions),
+        index=settings.index.name,
+    )
+    return whole.without_output_axis() if shape[2] == 1 else whole
 
 
 def _n_threads(n_jobs: int | None) -> int:
@@ -280,7 +292,7 @@ def _estimator(plan: Plan, d: int, settings: Settings) -> Estimator:
     if not plan.own_draws:
         return method.start(d, rng, settings.index)
     if method.own_coalitions is not None:
-        return OwnCoalitions(d, method.start_in_draw, endpoint_cost=plan.endpoint_cost, rng=rng)
+        return OwnCoalitions(d, partial(method.start, in_draw=True), endpoint_cost=plan.endpoint_cost, rng=rng)
     return OwnOrderings(
         d,
         partial(method.start_source, d),

@@ -10,6 +10,7 @@ Walks come in *steps*: a step is one ordering, or an antithetic pair of ordering
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import comb
 from typing import Protocol, TypeAlias, final
 
@@ -24,10 +25,11 @@ from sharpley.coalitions.moments import (
     group_weights,
     grouped_moments,
     joined,
-    unseen_variances,
 )
-from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
+from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore, coalition_keys
 from sharpley.estimators.base import SAMPLED_PER_EVALUATION, CoalitionEstimator
+from sharpley.permutations.one_sample import one_sample_errors, predecessor_candidates
+from sharpley.statistics.unseen import unseen_variances
 
 STEPS_PER_REQUEST = 32  # steps requested from the source at a time
 MAX_COUNTED_COALITIONS = 10**12  # of one size: among more than this many, random walks practically never coincide
@@ -35,7 +37,7 @@ MAX_CONTRIBUTIONS_AT_ONCE = 2**22  # held in memory: 32 MB
 
 
 class OrderingGroups(Protocol):
-    """Weighted orderings in independent groups."""
+    """Weighted orderings, in independent groups or not."""
 
     @property
     def orderings(self) -> Orderings:
@@ -46,12 +48,15 @@ class OrderingGroups(Protocol):
         """Weights of the orderings, (n,), summing to 1."""
 
     @property
-    def groups(self) -> NDArray[np.int64]:
-        """Group of each ordering, (n,)."""
+    def groups(self) -> NDArray[np.int64] | None:
+        """Group of each ordering, (n,); None if they are one sample, in which nothing is independent."""
 
 
 class OrderingSource(Protocol):
-    """Steps of one ordering, or of an antithetic pair, from one or more independent streams."""
+    """Steps of one ordering, or of an antithetic pair, from one or more independent streams; or whole samples."""
+
+    def sample(self, n: int) -> tuple[Orderings, NDArray[np.int64]] | None:
+        """Return a sample of at most n orderings that is to be used as a whole, and streams; None for sequences."""
 
     def take(self, count: int) -> tuple[Orderings, NDArray[np.int64]]:
         """Return the next steps, (count, step, d), and the stream of each, (count,)."""
@@ -78,8 +83,10 @@ def _cost(steps: int, d: int, step: int) -> int:
 class PermutationEstimator(CoalitionEstimator):
     """Average marginal contributions along the orderings of a source.
 
-    Steps are taken from the source in order until the next one would exceed the budget. Whether it would depends only
-    on how coalitions overlap, which does not change when the players are relabelled; so stopping there causes no bias.
+    Steps are taken from the source in order until the next one would exceed the budget. A sample that is made for its
+    number of orderings, such as a design, is made again for fewer orderings until the budget pays for all of it.
+    Whether a budget is exceeded depends only on how coalitions overlap, which does not change when the players are
+    relabelled; so stopping there causes no bias.
 
     Parameters
     ----------
@@ -111,7 +118,8 @@ class PermutationEstimator(CoalitionEstimator):
         self._source: OrderingSource | None = None
         self._pending: list[tuple[Orderings, int]] = []
         self._orderings: list[Orderings] = []
-        self._streams: list[int] = []
+        self._streams: list[NDArray[np.int64]] = []
+        self._is_whole = False
         self._walks: list[NDArray[np.int64]] = []
 
     @property
@@ -126,7 +134,12 @@ class PermutationEstimator(CoalitionEstimator):
     def _choose(self, budget: Budget) -> bool:
         """Add steps as long as the budget pays for them."""
         if self._source is None:
-            self._source = self._make_source(None if budget.may_stop else orderings_within(budget.most, self.d))
+            expected = None if budget.may_stop else orderings_within(budget.most, self.d)
+            self._source = self._make_source(expected)
+            if expected is not None and self._add_whole_sample(self._source, expected, budget.now):
+                return True
+        if self._is_whole:
+            return False
         before = len(self._streams)
         most = max(2, SAMPLED_PER_EVALUATION * budget.now // (self._step * (self.d - 1)))
         while len(self._streams) < most:
@@ -135,10 +148,26 @@ class PermutationEstimator(CoalitionEstimator):
             if positions is None:
                 self._pending.append((orderings, stream))
                 break
-            self._orderings.append(orderings)
-            self._streams.append(stream)
-            self._walks.append(_whole_walks(positions, len(orderings)))
+            self._add(orderings, np.array([stream]), positions)
         return len(self._streams) > before
+
+    def _add(self, orderings: Orderings, streams: NDArray[np.int64], positions: NDArray[np.int64]) -> None:
+        self._orderings.append(orderings)
+        self._streams.append(np.repeat(streams, len(orderings) // len(streams)))
+        self._walks.append(_whole_walks(positions, len(orderings)))
+
+    def _add_whole_sample(self, source: OrderingSource, n: int, limit: int) -> bool:
+        """Add the largest whole sample of at most n orderings that the budget pays for, if the source makes such."""
+        while (sample := source.sample(n)) is not None:
+            coalitions = coalitions_between(sample[0])
+            positions = self.store.add_within(coalitions, limit)
+            if positions is not None:
+                self._add(*sample, positions)
+                self._is_whole = True
+                return True
+            excess = len(self.store) + len(set(coalition_keys(coalitions))) - limit
+            n = len(sample[0]) - max(1, excess // (self.d - 1))
+        return False
 
     def _next_step(self, source: OrderingSource) -> tuple[Orderings, int]:
         if not self._pending:
@@ -147,12 +176,11 @@ class PermutationEstimator(CoalitionEstimator):
         return self._pending.pop()
 
     def estimate(self) -> Moments:
-        """Average the contributions; the variance is estimated from the spread between groups."""
+        """Average the contributions; the variance comes from the spread between groups, or from kernel models."""
         if self._source is None:
             raise ValueError("no orderings were drawn: call choose before estimate")
-        orderings = np.concatenate(self._orderings)
-        streams = np.repeat(self._streams, self._step)
-        return walk_moments(self.values, np.concatenate(self._walks), self._source.label(orderings, streams))
+        sample = self._source.label(np.concatenate(self._orderings), np.concatenate(self._streams))
+        return walk_moments(self.values, np.concatenate(self._walks), sample)
 
 
 @final
@@ -246,7 +274,9 @@ def contributions_along(values: Floats, orderings: Orderings) -> Floats:
 
 
 def walk_moments(values: Floats, walks: NDArray[np.int64], sample: OrderingGroups) -> Moments:
-    """Return weighted mean contributions of players along walks, with variances from the spread between groups.
+    """Return weighted mean contributions of players along walks, with their variances.
+
+    The variances come from the spread between groups, or from kernel models if there are no groups.
 
     Parameters
     ----------
@@ -262,13 +292,30 @@ def walk_moments(values: Floats, walks: NDArray[np.int64], sample: OrderingGroup
     Moments
         Arrays of shape (r, d, k).
     """
-    totals = group_weights(sample.weights, sample.groups)
     parts = []
     for contributions in _contributions(values, walks, sample.orderings):
-        weighted = sample.weights[:, None, None, None] * contributions
-        found = grouped_moments(group_totals(weighted, sample.groups), totals)
-        parts.append(found._replace(variances=np.maximum(found.variances, unseen_variances(contributions))))
+        found = _dependent_moments if sample.groups is None else _grouped_moments
+        moments = found(contributions, sample)
+        parts.append(moments._replace(variances=np.maximum(moments.variances, unseen_variances(contributions))))
     return joined(parts)
+
+
+def _grouped_moments(contributions: Floats, sample: OrderingGroups) -> Moments:
+    """Return moments (r, d, k) of contributions (n, r, d, k), with variances from the spread between groups."""
+    assert sample.groups is not None
+    weighted = sample.weights[:, None, None, None] * contributions
+    return grouped_moments(group_totals(weighted, sample.groups), group_weights(sample.weights, sample.groups))
+
+
+def _dependent_moments(contributions: Floats, sample: OrderingGroups) -> Moments:
+    """Return the moments of a single dependent sample, with variances from kernel models."""
+    n, r, d, k = contributions.shape
+    means = np.tensordot(sample.weights, contributions, axes=1)
+    ranks = np.argsort(sample.orderings, axis=1)
+    by_game = np.moveaxis(contributions, 2, 3).reshape(n, r * k, d)
+    kernels = [partial(predecessor_candidates, ranks, player) for player in range(d)]
+    found = one_sample_errors(by_game, sample.weights, kernels)
+    return Moments(means, *(np.moveaxis(part.reshape(r, k, d), 1, 2) for part in found))
 
 
 def unseen_along(values: Floats, walks: NDArray[np.int64], orderings: Orderings) -> Floats:

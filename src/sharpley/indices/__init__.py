@@ -35,14 +35,14 @@ SHAPLEY = Index("shapley", (UNIFORM,))
 
 
 def beta_values(a: float, b: float) -> Index:
-    """Return beta-Shapley values [1]_, of which ``beta(1, 1)`` are Shapley values.
+    """Return beta-Shapley values, of which ``beta(1, 1)`` are Shapley values.
 
     With a > b, contributions to small coalitions weigh more; ``beta(16, 1)`` is the usual choice for the value of data.
 
     References
     ----------
-    .. [1] Y. Kwon and J. Zou, "Beta Shapley: a Unified and Noise-reduced Data Valuation Framework for Machine
-       Learning", AISTATS 2022.
+    Kwon and Zou (2022). Beta Shapley: a unified and noise-reduced data valuation framework for machine learning.
+    AISTATS.
     """
     return Index(f"beta({a:g}, {b:g})", (Beta(float(b), float(a)),))
 

@@ -23,6 +23,8 @@ from numba.extending import intrinsic
 from sharpley._support.typing import Codes, Floats, Orderings
 
 WORD = 64  # bits
+TILE = 32  # orderings that are compared with as many others at a time
+WORDS_AT_ONCE = 64  # of their codes: a tile then has two times 16 kB
 
 
 @intrinsic
@@ -68,7 +70,7 @@ def pack(orderings: Orderings) -> Codes:
     return codes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def distance(a: Codes, i: int, b: Codes, j: int) -> int:
     """Number of discordant pairs between ordering i of ``a`` and ordering j of ``b``, both packed."""
     if a.shape[1] == 1:  # d ≤ 11: avoids the set-up of the vectorised loop, which costs 10 times the work itself
@@ -89,18 +91,63 @@ def distances(a: Codes, b: Codes) -> np.ndarray:
     return out
 
 
-@njit(cache=True)
-def table_product(codes: Codes, table: Floats, vector: Floats) -> Floats:
-    """Return K · vector, (n,), for the symmetric matrix K_ij = table[distance(i, j)], which is never formed."""
-    n = codes.shape[0]
-    product = np.empty(n)
-    for i in range(n):
-        product[i] = table[0] * vector[i]
-    for i in range(n):
+@njit(cache=True, nogil=True)
+def _tile(codes: Codes, i0: int, i1: int, j0: int, j1: int, counts: np.ndarray) -> None:
+    """Count the discordant pairs between orderings i0 .. i1 and j0 .. j1 in ``counts``, a few words at a time.
+
+    The words that are compared at a time are copied to where they stay in the processor's cache; whole codes of 1,000
+    players, of 62 kB each, would not. The innermost loop has a fixed length, so that it is vectorised.
+    """
+    words = codes.shape[1]
+    a = np.zeros((TILE, WORDS_AT_ONCE), np.uint64)
+    b = np.zeros((TILE, WORDS_AT_ONCE), np.uint64)
+    counts[:] = 0
+    for first in range(0, words, WORDS_AT_ONCE):
+        last = min(words, first + WORDS_AT_ONCE)
+        if last - first < WORDS_AT_ONCE:
+            a[:], b[:] = 0, 0
+        a[: i1 - i0, : last - first] = codes[i0:i1, first:last]
+        b[: j1 - j0, : last - first] = codes[j0:j1, first:last]
+        for i in range(i1 - i0):
+            for j in range(j1 - j0):
+                total = np.uint64(0)
+                for w in range(WORDS_AT_ONCE):
+                    total += _popcount(a[i, w] ^ b[j, w])
+                counts[i, j] += np.int64(total)
+
+
+@njit(cache=True, nogil=True)
+def _rows_of_words(codes: Codes, table: Floats, vector: Floats, start: int, stop: int, product: Floats) -> None:
+    for i in range(start, stop):
         total = 0.0
         for j in range(i):
             value = table[distance(codes, i, codes, j)]
             total += value * vector[j]
             product[j] += value * vector[i]
         product[i] += total
+
+
+@njit(cache=True, nogil=True)
+def table_rows(codes: Codes, table: Floats, vector: Floats, start: int, stop: int) -> Floats:
+    """Return the part of K · vector, (n,), that is due to pairs (i, j) with start ≤ i < stop and j ≤ i.
+
+    K_ij = table[distance(i, j)] is symmetric and never formed. Parts of consecutive rows add up to the product.
+    """
+    product = np.zeros(codes.shape[0])
+    for i in range(start, stop):
+        product[i] = table[0] * vector[i]
+    if codes.shape[1] == 1:  # d ≤ 11: looking up a count would cost more than counting
+        _rows_of_words(codes, table, vector, start, stop, product)
+        return product
+    counts = np.empty((TILE, TILE), np.int64)
+    for i0 in range(start, stop, TILE):
+        i1 = min(stop, i0 + TILE)
+        for j0 in range(0, i1, TILE):
+            j1 = min(i1, j0 + TILE)
+            _tile(codes, i0, i1, j0, j1, counts)
+            for i in range(i0, i1):
+                for j in range(j0, min(j1, i)):
+                    value = table[counts[i - i0, j - j0]]
+                    product[i] += value * vector[j]
+                    product[j] += value * vector[i]
     return product

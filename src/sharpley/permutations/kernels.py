@@ -9,6 +9,15 @@ discordant pairs and N = C(d, 2) the number of all pairs of players,
 - Kendall: K = 1 − 2 n_dis / N, the rank correlation τ;
 - Spearman: K = σᵀσ', the dot product of ranks 1 .. d.
 
+Two kernels are for functions of another kind, to which the number of discordant pairs says little:
+
+- Hamming: the share of steps at which the same player enters, for functions of positions such as assignment costs;
+- Adjacency: the share of neighbours that two orderings have in common, for functions of neighbours such as the length
+  of a tour.
+
+Neither is universal: each sees the functions that are sums over positions, or over neighbours. Spearman, Hamming and
+Adjacency have few features, so sums of kernel values over n orderings take O(nd) time (``SummableKernel``).
+
 A kernel is a frozen object that holds settings only; orderings are passed to its methods.
 """
 
@@ -164,9 +173,24 @@ class Kendall(DiscordanceKernel):
         return np.asarray(signs / np.sqrt(max(1, signs.shape[1])))
 
 
+class SummableKernel(Kernel):
+    """A kernel K(σ, σ') = Φ(σ)ᵀΦ(σ') with few features, so that sums of kernel values take O(d) time for an ordering.
+
+    Subclasses define ``_gram``, ``total`` and ``sums``, so that ``sums(a, total(b, w))`` is ``gram(a, b) @ w``.
+    """
+
+    @abstractmethod
+    def total(self, orderings: Orderings, weights: Floats | None = None) -> Floats:
+        """Return the sum of the features of orderings (n, d), weighted by (n,) if there are weights."""
+
+    @abstractmethod
+    def sums(self, orderings: Orderings, total: Floats) -> Floats:
+        """Return Σ_j w_j K(σ_i, σ_j) for each of the orderings (n, d), given the ``total`` of the σ_j, (n,)."""
+
+
 @final
 @dataclass(frozen=True)
-class Spearman(Kernel):
+class Spearman(SummableKernel):
     """The Spearman kernel K(σ, σ') = σᵀσ', with ranks counted from 1.
 
     Examples
@@ -187,8 +211,95 @@ class Spearman(Kernel):
         """Return the feature map Φ_ρ, the ranks 1 .. d themselves, (n, d), so that K = ΦΦᵀ."""
         return np.asarray(ranks_of(orderings) + 1.0, dtype=np.float64)
 
+    def total(self, orderings: Orderings, weights: Floats | None = None) -> Floats:
+        """Return the weighted sum of the ranks, (d,)."""
+        features = self.features(orderings)
+        return np.asarray(features.sum(axis=0) if weights is None else weights @ features)
 
-KERNELS: dict[str, type[Kernel]] = {"mallows": Mallows, "kendall": Kendall, "spearman": Spearman}
+    def sums(self, orderings: Orderings, total: Floats) -> Floats:
+        """Return sums of kernel values, (n,)."""
+        return np.asarray(self.features(orderings) @ total)
+
+
+class _CountingKernel(SummableKernel):
+    """A kernel that counts what two orderings have in common, as a share: K = #(A(σ) ∩ A(σ')) / #A(σ).
+
+    Each element of A is a pair of numbers below d, the entry of a matrix in which elements are counted.
+    """
+
+    @abstractmethod
+    def _elements(self, orderings: Orderings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the elements of each ordering as two arrays of numbers, (n, m) each."""
+
+    def _gram(self, a: Orderings, b: Orderings) -> Floats:
+        return np.stack([self.sums(a, self.total(ordering[None])) for ordering in b], axis=1)
+
+    def total(self, orderings: Orderings, weights: Floats | None = None) -> Floats:
+        """Return how often each element occurs, weighted, (d, d)."""
+        rows, columns = self._elements(orderings)
+        d = orderings.shape[1]
+        each = None if weights is None else np.repeat(weights, rows.shape[1])
+        counts = np.bincount((rows * d + columns).reshape(-1), weights=each, minlength=d * d)
+        return np.asarray(counts.reshape(d, d), dtype=np.float64)
+
+    def sums(self, orderings: Orderings, total: Floats) -> Floats:
+        """Return sums of kernel values, (n,)."""
+        rows, columns = self._elements(orderings)
+        return np.asarray(total[rows, columns].sum(axis=1) / max(1, rows.shape[1]))
+
+
+@final
+@dataclass(frozen=True)
+class Hamming(_CountingKernel):
+    """The Hamming kernel: the share of steps at which the same player enters.
+
+    Examples
+    --------
+    >>> Hamming().gram([[0, 1, 2, 3]], [[0, 1, 2, 3], [1, 0, 2, 3], [3, 2, 1, 0]])
+    array([[1. , 0.5, 0. ]])
+    """
+
+    def _elements(self, orderings: Orderings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return np.broadcast_to(np.arange(orderings.shape[1]), orderings.shape), orderings
+
+    def mean(self, d: int) -> float:
+        """Return E[K] = 1/d: each of d players is as likely to enter at a step."""
+        return 1.0 / check_count("d", d, minimum=1)
+
+
+@final
+@dataclass(frozen=True)
+class Adjacency(_CountingKernel):
+    """The adjacency kernel: the share of neighbours, players that enter one directly after the other, in common.
+
+    Parameters
+    ----------
+    directed : bool, default False
+        Whether the order of two neighbours matters. If not, an ordering and its reverse are the same.
+
+    Examples
+    --------
+    >>> Adjacency().gram([[0, 1, 2, 3]], [[0, 1, 2, 3], [3, 2, 1, 0], [2, 3, 0, 1]]).round(3)
+    array([[1.   , 1.   , 0.667]])
+    """
+
+    directed: bool = False
+
+    def _elements(self, orderings: Orderings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        first, second = orderings[:, :-1], orderings[:, 1:]
+        return (first, second) if self.directed else (np.minimum(first, second), np.maximum(first, second))
+
+    def mean(self, d: int) -> float:
+        """Return E[K]: 1/d for directed neighbours, 2/d otherwise; 0 for a single player, which has no neighbours."""
+        d = check_count("d", d, minimum=1)
+        return (1.0 if self.directed else 2.0) / d if d > 1 else 0.0
+
+
+PAPER_KERNELS: dict[str, type[Kernel]] = {"mallows": Mallows, "kendall": Kendall, "spearman": Spearman}
+"""The kernels of the paper."""
+
+KERNELS: dict[str, type[Kernel]] = {**PAPER_KERNELS, "hamming": Hamming, "adjacency": Adjacency}
+"""All kernels by name."""
 
 
 def kernel_by_name(name: str, scale: float | None = None) -> Kernel:
@@ -196,7 +307,7 @@ def kernel_by_name(name: str, scale: float | None = None) -> Kernel:
 
     Parameters
     ----------
-    name : {"mallows", "kendall", "spearman"}
+    name : {"mallows", "kendall", "spearman", "hamming", "adjacency"}
     scale : float, optional
         λ of the Mallows kernel; the other kernels have no scale.
 
@@ -215,10 +326,14 @@ def kernel_by_name(name: str, scale: float | None = None) -> Kernel:
 
 __all__ = [
     "KERNELS",
+    "PAPER_KERNELS",
+    "Adjacency",
     "DiscordanceKernel",
+    "Hamming",
     "Kendall",
     "Kernel",
     "Mallows",
     "Spearman",
+    "SummableKernel",
     "kernel_by_name",
 ]

@@ -1,9 +1,9 @@
-"""Plots of convergence curves."""
+"""Plots of convergence curves, and of errors of samplers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,4 +61,75 @@ def convergence(
     ax.set_ylabel(ylabel)
     ax.grid(which="both", alpha=0.25)
     ax.legend(title="method")
+    return ax
+
+
+def detection(values: Mapping[str, ArrayLike], is_bad: ArrayLike, *, ax: Axes | None = None) -> Axes:
+    """Draw how many of the bad training rows are found if rows are inspected from the lowest value on.
+
+    Parameters
+    ----------
+    values : mapping of str to (n,) float
+        For each way of valuing them, the values of all rows.
+    is_bad : (n,) bool
+        Which rows are bad, such as those with a wrong label.
+    ax : Axes, optional
+        Axes to draw on; by default, those of a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from sharpley import plotting
+    >>> ax = plotting.detection({"shapley": [0.1, -0.2, 0.3, 0.2]}, [False, True, False, False])
+    >>> ax.get_lines()[0].get_ydata().tolist()  # the bad row has the lowest value
+    [0.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    bad = np.asarray(is_bad, dtype=bool)
+    if bad.ndim != 1 or not bad.any():
+        raise ValueError(f"is_bad must name at least one bad row, got {bad.sum()} of shape {bad.shape}")
+    ax = new_axes(ax)
+    shares = np.arange(len(bad) + 1) / len(bad)
+    for name, each in values.items():
+        numbers = np.asarray(each, dtype=np.float64)
+        if numbers.shape != bad.shape:
+            raise ValueError(f"values of {name!r} must have shape {bad.shape}, as is_bad has, got {numbers.shape}")
+        found = np.cumsum(bad[np.argsort(numbers, kind="stable")]) / bad.sum()
+        ax.plot(shares, np.append(0.0, found), label=name)
+    ax.plot([0, bad.mean(), 1], [0, 1, 1], color="0.6", linestyle="dashed", label="all bad rows first")
+    ax.plot([0, 1], [0, 1], color="0.6", linestyle="dotted", label="random order")
+    ax.set_xlabel("share of rows inspected, lowest values first")
+    ax.set_ylabel("share of bad rows found")
+    ax.grid(alpha=0.25)
+    ax.legend()
+    return ax
+
+
+def comparison(found: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw the errors of samplers with their intervals, the lowest on top.
+
+    Parameters
+    ----------
+    found : Comparison
+        Returned by ``sharpley.compare``.
+    ax : Axes, optional
+        Axes to draw on; by default, those of a new figure.
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> found = sharpley.compare(["monte-carlo", "sobol"], lambda x: x[:, 0] ** 2, 5, 20, repeats=10, rng=0)
+    >>> comparison(found).get_xlabel()
+    'root mean squared error with 20 orderings, and its 95% interval'
+    """
+    table = found.to_frame().sort_values("error", ascending=False)
+    ax = new_axes(ax, height=0.35 * len(table) + 1.2)
+    widths = np.abs(table[["error_low", "error_high"]].to_numpy().T - table["error"].to_numpy())
+    ax.errorbar(table["error"], np.arange(len(table)), xerr=widths, fmt="o", color="#0072B2", capsize=3)
+    ax.set_yticks(np.arange(len(table)), list(table.index))
+    ax.set_ylim(-0.6, len(table) - 0.4)
+    ax.set_xlim(left=0.0)
+    ax.set_xlabel(f"root mean squared error with {found.n} orderings, and its 95% interval")
     return ax

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from sharpley._support.checks import check_choice
 from sharpley._support.typing import ArrayLike, Floats
 from sharpley.coalitions.moments import Moments, half_widths
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from sharpley.presentation.sizes import common_error, sizes_without_bias
 
 MOST_LINES = 15  # that are printed for each cohort
 LONGEST_BAR, LONGEST_NAME = 24, 28
@@ -190,15 +188,6 @@ class Importance:
             parts.append(frame.sort_values("importance", ascending=False, kind="stable"))
         return pd.concat(parts, ignore_index=True)
 
-    def plot(self, *, level: float = 0.95, of: str = "population", max_display: int = 20, ax: Any = None) -> Axes:
-        """Draw bars with confidence intervals; the same as ``sharpley.plotting.importance(self, ...)``."""
-        from importlib import import_module
-
-        drawn: Axes = import_module("sharpley.plotting").importance(
-            self, level=level, of=of, max_display=max_display, ax=ax
-        )
-        return drawn
-
     def __repr__(self) -> str:
         lines = [self._heading()]
         for labels, at in self._tables():
@@ -235,51 +224,6 @@ def _difference_of(one: Moments, other: Moments) -> Moments:
     known = parts > 0
     freedom = np.where(known, variances**2 / np.where(known, parts, 1.0), np.inf)
     return Moments(one.values - other.values, variances, freedom)
-
-
-def sizes_without_bias(values: Floats, errors: Floats) -> Floats:
-    """Return |φ| without the upward bias of the sizes of noisy values.
-
-    The mean of |φ̂| over many rows overstates that of |φ| by about the variance σ² of φ̂ times the density of φ at 0.
-    With noise of twice the variance, the bias is twice as large (Richardson): 2 |φ̂| − E|φ̂ + σ Z|, Z standard normal,
-    has none to first order. φ̂ + σ Z is distributed as an estimate from half of the sample.
-
-    Parameters
-    ----------
-    values, errors : (rows, d, …) float
-        Estimates, and their standard errors.
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(size=(2, 100_000))
-    >>> truth = noise[0]
-    >>> raw = np.abs(truth + 0.5 * noise[1])
-    >>> round(float(raw.mean() / np.abs(truth).mean()), 2)
-    1.12
-    >>> round(float(sizes_without_bias(truth + 0.5 * noise[1], np.full(100_000, 0.5)).mean() / np.abs(truth).mean()), 2)
-    1.02
-    """
-    from scipy.special import erf
-
-    safe = np.where(errors > 0, errors, 1.0)
-    ratio = values / safe
-    twice = safe * np.sqrt(2.0 / np.pi) * np.exp(-0.5 * ratio**2) + values * erf(ratio / np.sqrt(2.0))
-    return np.asarray(np.where(errors > 0, 2.0 * np.abs(values) - twice, np.abs(values)))
-
-
-def common_error(values: Floats, errors: Floats, *, absolute: bool) -> Floats:
-    """Return the standard error of a mean over rows (n, d, …) -> (d, …), if all their errors are one error in common.
-
-    Rows that are explained together share orderings and background rows, and their errors are then nearly the same,
-    apart from their sizes. An error of φ is one of |φ| times the sign of φ: in a mean of |φ|, errors of rows with
-    opposite signs cancel. The sign of a value near 0 is not known, and counts by its mean.
-    """
-    from scipy.special import erf
-
-    if not absolute:
-        return np.asarray(errors.mean(axis=0))
-    signs = erf(values / np.where(errors > 0, np.sqrt(2.0) * errors, 1.0))
-    return np.asarray(np.abs((signs * errors).mean(axis=0)))
 
 
 def cohorts_of(by: Any, n: int) -> tuple[list[str] | None, list[NDArray[np.int64]]]:

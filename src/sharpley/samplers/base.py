@@ -28,6 +28,10 @@ class Sampler(ABC):
     ----------
     d : int
         Number of players, at least 1.
+    replicates : int, optional
+        Number of independent copies of the sampler that an estimate uses in turn. Its standard error is then estimated
+        from the spread between the copies. None, the default, uses one sample, as published, which is more accurate.
+        ``random`` always continues a single sequence.
     rng : int, Generator, SeedSequence or None
         Passed to ``np.random.default_rng``. A Generator is used directly, not copied: the next sampler created with
         the same Generator returns other orderings.
@@ -41,6 +45,8 @@ class Sampler(ABC):
     step : int
         Number of consecutive orderings that belong together, 2 for antithetic pairs. A sample is to be extended or
         truncated by whole steps.
+    replicates : int or None
+        Number of independent copies that an estimate uses, or None for one sample.
 
     Notes
     -----
@@ -64,8 +70,9 @@ class Sampler(ABC):
     unit: int | None = None
     step: int = 1
 
-    def __init__(self, d: int, *, rng: RNG = None) -> None:
+    def __init__(self, d: int, *, replicates: int | None = None, rng: RNG = None) -> None:
         self.d = check_count("d", d, minimum=1)
+        self.replicates = None if replicates is None else check_count("replicates", replicates, minimum=2)
         self._begin(np.random.default_rng(rng))
 
     def random(self, n: int = 1) -> Orderings:
@@ -91,15 +98,16 @@ class Sampler(ABC):
         k = check_count("k", k, minimum=0)
         return [copy.copy(self)._begin(rng) for rng in self._rng.spawn(k)]
 
-    def for_groups(self, size: int | None) -> Sampler:
-        """Return the sampler whose sequence is to be split into independent groups of orderings.
-
-        Parameters
-        ----------
-        size : int or None
-            Number of orderings in each group; None if sampling may stop at any time.
-        """
+    def as_sequence(self) -> Sampler:
+        """Return the sampler of a sequence that may stop at any time."""
         return self
+
+    def whole(self, n: int) -> int | None:
+        """Return how many of n orderings one call of ``random`` must draw; None if any number of calls will do.
+
+        Only samplers that make a sample for its number of orderings return a number.
+        """
+        return None
 
     def reset(self) -> Self:
         """Go back to the start of the sequence, so that the same orderings are returned again; return the sampler."""

@@ -15,9 +15,10 @@ from typing import final
 import numpy as np
 
 from sharpley._support.typing import RNG, Orderings
-from sharpley.permutations.kernels import Mallows
-from sharpley.samplers.base import BlockSampler, Sampler
-from sharpley.samplers.minimise import design, largest_design, nested_design
+from sharpley.permutations.kernels import Mallows, SummableKernel
+from sharpley.samplers.base import Sampler
+from sharpley.samplers.herding import KernelHerding
+from sharpley.samplers.minimise import MIN_UNPAIRED_FRACTION, counted_design, design, largest_design, nested_design
 from sharpley.samplers.relabelling import RelabelledSequence, random_labels
 
 
@@ -36,10 +37,15 @@ class PermutationDesign(Sampler):
         Number of players, at least 1.
     scale : float, default 4.0
         Scale λ of the Mallows kernel whose discrepancy is minimised.
+    kernel : SummableKernel, optional
+        Kernel whose discrepancy is minimised instead: ``Adjacency()`` for functions of neighbours such as the length of
+        a tour, ``Hamming()`` for functions of positions, or ``Spearman()``.
     paired : bool, default False
         Whether each ordering is followed by its reverse.
     nested : bool, default False
         Whether calls continue one sequence, which is chosen greedily.
+    replicates : int, optional
+        Number of independent designs that an estimate uses; see ``Sampler``.
     rng : int, Generator, SeedSequence or None
         Seed of the relabelling, passed to ``np.random.default_rng``; the design itself does not depend on it.
 
@@ -60,26 +66,41 @@ class PermutationDesign(Sampler):
     step = 2  # designs of fewer than d/2 orderings consist of antithetic pairs, whether or not ``paired``
 
     def __init__(
-        self, d: int, *, scale: float = 4.0, paired: bool = False, nested: bool = False, rng: RNG = None
+        self,
+        d: int,
+        *,
+        scale: float = 4.0,
+        kernel: SummableKernel | None = None,
+        paired: bool = False,
+        nested: bool = False,
+        replicates: int | None = None,
+        rng: RNG = None,
     ) -> None:
         self.scale = float(Mallows(scale).scale)
-        self.paired, self.nested = bool(paired), bool(nested)
-        super().__init__(d, rng=rng)
+        self.paired, self.nested, self.kernel = bool(paired), bool(nested), kernel
+        if kernel is not None and not isinstance(kernel, SummableKernel):
+            raise TypeError(
+                f"kernel must be Adjacency(), Hamming() or Spearman(), got {kernel!r}; for Mallows, set scale"
+            )
+        if kernel is not None and (paired or nested):
+            raise ValueError(f"a design for {kernel} is neither paired nor nested; use KernelHerding for a sequence")
+        super().__init__(d, replicates=replicates, rng=rng)
 
-    def for_groups(self, size: int | None) -> Sampler:
-        """Return a sampler of independent designs of ``size`` orderings each, or a nested one if that is not known.
-
-        Parameters
-        ----------
-        size : int or None
-            Number of orderings in each group; None if sampling may stop at any time. The nested sequence is then made
-            of antithetic pairs.
-        """
+    def as_sequence(self) -> Sampler:
+        """Return a nested sampler of antithetic pairs; these were the better nested sets on every model we tried."""
         if self.nested:
             return self
-        if size is None:  # antithetic pairs were the better nested sets on every model that was tried
-            return PermutationDesign(self.d, scale=self.scale, paired=True, nested=True, rng=self._rng)
-        return DesignBlocks(self.d, size, scale=self.scale, paired=self.paired, rng=self._rng)
+        if self.kernel is not None:
+            return KernelHerding(self.d, kernel=self.kernel, replicates=self.replicates, rng=self._rng)
+        settings = {"scale": self.scale, "replicates": self.replicates, "rng": self._rng}
+        return PermutationDesign(self.d, paired=True, nested=True, **settings)  # type: ignore[arg-type]
+
+    def whole(self, n: int) -> int | None:
+        """Return n, or n − 1 if the design consists of antithetic pairs; None if the design is nested."""
+        if self.nested:
+            return None
+        is_paired = self.paired or (n < MIN_UNPAIRED_FRACTION * self.d and self.kernel is None)
+        return n - n % 2 if is_paired and n > 1 else n
 
     def _restart(self) -> None:
         if self.nested:
@@ -91,55 +112,16 @@ class PermutationDesign(Sampler):
     def _random(self, n: int) -> Orderings:
         if self.nested:
             return self._sequence.take(n)
+        if self.kernel is not None:
+            return np.asarray(random_labels(self._rng, self.d)[counted_design(self.kernel, self.d, n)])
         largest = largest_even(self.d)
         counts = [largest] * (n // largest) + ([n % largest] if n % largest else [])
         return np.concatenate([_relabelled(self._rng, self.d, count, self.scale, self.paired) for count in counts])
 
     def __repr__(self) -> str:
+        if self.kernel is not None:
+            return f"PermutationDesign(d={self.d}, kernel={self.kernel})"
         return f"PermutationDesign(d={self.d}, scale={self.scale:g}, paired={self.paired}, nested={self.nested})"
-
-
-@final
-class DesignBlocks(BlockSampler):
-    """A sequence of independently relabelled designs with equal numbers of orderings.
-
-    Parameters
-    ----------
-    d : int
-        Number of players, at least 1.
-    size : int
-        Number of orderings in each design, rounded down to an even number; at least 2, one antithetic pair.
-    scale : float, default 4.0
-        Scale λ of the Mallows kernel whose discrepancy is minimised.
-    paired : bool, default False
-        Whether each ordering is followed by its reverse.
-    rng : int, Generator, SeedSequence or None
-        Seed of the relabellings.
-    """
-
-    step = 2
-
-    def __init__(self, d: int, size: int, *, scale: float = 4.0, paired: bool = False, rng: RNG = None) -> None:
-        self.scale, self.paired = scale, paired
-        self._size = min(max(2, size // 2 * 2), largest_even(d))
-        super().__init__(d, rng=rng)
-
-    @property
-    def block_size(self) -> int:
-        """Number of orderings in a design."""
-        return self._size
-
-    @property
-    def unit(self) -> int:  # type: ignore[override]
-        """Length of the independent runs: designs are independent of each other."""
-        return self._size
-
-    def _blocks(self, count: int) -> Orderings:
-        designs = [_relabelled(self._rng, self.d, self._size, self.scale, self.paired) for _ in range(count)]
-        return np.concatenate(designs)
-
-    def __repr__(self) -> str:
-        return f"DesignBlocks(d={self.d}, size={self._size}, scale={self.scale:g}, paired={self.paired})"
 
 
 def largest_even(d: int) -> int:

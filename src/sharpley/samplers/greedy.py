@@ -46,6 +46,7 @@ class GreedySampler(BlockSampler):
         kernel: Kernel = Mallows(4.0),  # noqa: B008 (frozen)
         n_candidates: int = 25,
         fresh: bool = False,
+        replicates: int | None = None,
         rng: RNG = None,
     ) -> None:
         if not isinstance(kernel, Kernel):
@@ -54,7 +55,7 @@ class GreedySampler(BlockSampler):
         self.n_candidates = check_count("n_candidates", n_candidates, minimum=1)
         # Other kernels may not be invariant under relabelling, and have no name under which to cache a sequence.
         self.fresh = bool(fresh) or type(kernel) not in KERNELS.values()
-        super().__init__(d, rng=rng)
+        super().__init__(d, replicates=replicates, rng=rng)
 
     @abstractmethod
     def _choose(self, candidates: Orderings) -> NDArray[np.int64]:

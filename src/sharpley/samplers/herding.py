@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats, Orderings
+from sharpley.permutations.kernels import SummableKernel
 from sharpley.samplers.greedy import GreedySampler
 
 
@@ -25,14 +26,16 @@ class KernelHerding(GreedySampler):
     d : int
         Number of players, at least 1.
     kernel : Kernel, default Mallows(4.0)
-        Kernel of the discrepancy. Mallows and Kendall are evaluated on bit sets, other kernels through ``gram``, which
-        is slower.
+        Kernel of the discrepancy. Mallows and Kendall are evaluated on bit sets; Spearman, Hamming and Adjacency by a
+        running sum of their features, in O(nd) time; other kernels through ``gram``, which is slower.
     n_candidates : int, default 25
         Number of random orderings at each step, of which the best is kept.
     fresh : bool, default False
         Whether every sample draws new candidates, as in the paper. By default the sequence comes from one fixed seed:
         it is computed once, stored in the user's cache folder, and relabelled at random for each sample. Kernels other
-        than Mallows, Kendall and Spearman always use new candidates.
+        than those in ``sharpley.permutations.kernels.KERNELS`` always use new candidates.
+    replicates : int, optional
+        Number of independent copies that an estimate uses; see ``Sampler``.
     rng : int, Generator, SeedSequence or None
         Passed to ``np.random.default_rng``; the seed of the relabelling, or of the candidates if ``fresh``.
 
@@ -53,8 +56,11 @@ class KernelHerding(GreedySampler):
     def _restart(self) -> None:
         super()._restart()
         self._chosen: NDArray[Any] | None = None  # packed, except for kernels without a look-up table
+        self._total: Floats | float = 0.0  # of the features of all orderings chosen so far, if the kernel has these
 
     def _choose(self, candidates: Orderings) -> NDArray[np.int64]:
+        if isinstance(self.kernel, SummableKernel):
+            return self._choose_by_total(candidates, self.kernel)
         table = self.kernel.discordance_table(self.d)
         flat = candidates.reshape(-1, self.d)
         if table is None:
@@ -69,6 +75,16 @@ class KernelHerding(GreedySampler):
             picks = herd(before, codes, self.n_candidates, table)
         fresh = codes[np.arange(len(picks)) * self.n_candidates + picks]
         self._chosen = fresh if self._chosen is None else np.concatenate([self._chosen, fresh])
+        return picks
+
+    def _choose_by_total(self, candidates: Orderings, kernel: SummableKernel) -> NDArray[np.int64]:
+        """Choose with a kernel of few features: the sum over all chosen orderings is one look-up for each candidate."""
+        picks = np.zeros(len(candidates), dtype=np.int64)
+        total = self._total + kernel.total(candidates[0, :0])
+        for step, mine in enumerate(candidates):
+            picks[step] = np.argmin(kernel.sums(mine, total))
+            total += kernel.total(mine[picks[step]][None])
+        self._total = total
         return picks
 
     def _choose_by_gram(self, candidates: Orderings) -> NDArray[np.int64]:

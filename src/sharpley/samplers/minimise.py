@@ -27,7 +27,7 @@ import numpy as np
 
 from sharpley._support import cache as _cache
 from sharpley._support.typing import Floats, Orderings
-from sharpley.permutations.kernels import Mallows
+from sharpley.permutations.kernels import Mallows, SummableKernel
 from sharpley.permutations.orderings import all_orderings, with_reverses
 from sharpley.samplers.orthogonal import Orthogonal
 
@@ -43,6 +43,9 @@ MAX_RESTART_WORK = 2 * 10**6  # n²d summed over the restarts: some tenths of a 
 MIN_CACHED_WORK = 10**4  # n²d: designs with less are computed about as fast as a file is read
 FIXED_POINT_ONE = 2.0**36  # kernel values are rounded to multiples of 2^−36: sums of 2^16 of them are exact
 MAX_PLAYERS_ENUMERATED = 7  # 5,040 orderings
+MAX_EXCHANGES = 1000  # of two players that are tried at a time, for kernels of few features
+MAX_EXCHANGE_SWEEPS = 20
+ROUNDING = 1e-12  # relative change of a sum that is due to rounding
 
 
 def largest_design(d: int) -> int:
@@ -67,6 +70,50 @@ def design(d: int, n: int, scale: float, paired: bool) -> Orderings:
 def nested_design(d: int, n: int, scale: float, paired: bool) -> Orderings:
     """Return orderings, (n, d), read-only, each of which is chosen greedily given those before it."""
     return _cached("nested", d, n, scale, paired)
+
+
+@lru_cache(maxsize=32)
+def counted_design(kernel: SummableKernel, d: int, n: int) -> Orderings:
+    """Return orderings, (n, d), read-only, at a local minimum of the discrepancy of a kernel of few features.
+
+    The moves are exchanges of any two players of an ordering; sums over the other orderings are look-ups.
+    """
+    compute = partial(_exchanged, kernel, d, n)
+    return (
+        _frozen(compute())
+        if n * n * d < MIN_CACHED_WORK
+        else _cache.cached(f"{kernel}-v{VERSION}-d{d}-n{n}", n, d, compute)
+    )
+
+
+def _exchanged(kernel: SummableKernel, d: int, n: int) -> Orderings:
+    orderings = start_orderings(d, n, SEED, with_negatives=False)
+    rng, total = np.random.default_rng(SEED), kernel.total(orderings)
+    every = np.array(np.triu_indices(d, k=1)).T
+    for _ in range(MAX_EXCHANGE_SWEEPS):
+        before = orderings.copy()
+        for i in range(n):
+            others = total - kernel.total(orderings[i : i + 1])
+            swaps = every if len(every) <= MAX_EXCHANGES else rng.permutation(every)[:MAX_EXCHANGES]
+            orderings[i] = _best_exchange(kernel, orderings[i], others, swaps)
+            total = others + kernel.total(orderings[i : i + 1])
+        if np.array_equal(before, orderings):
+            break
+    return orderings
+
+
+def _best_exchange(kernel: SummableKernel, ordering: Orderings, others: Floats, swaps: np.ndarray) -> Orderings:
+    """Exchange two players of an ordering (d,), the best two of those in ``swaps``, as long as that helps."""
+    rows = np.arange(len(swaps))[:, None]
+    while len(swaps):
+        candidates = np.tile(ordering, (len(swaps), 1))
+        candidates[rows, swaps] = candidates[rows, swaps[:, ::-1]]
+        sums = kernel.sums(np.concatenate([ordering[None], candidates]), others)
+        best = int(sums.argmin())
+        if sums[best] >= sums[0] - ROUNDING * abs(sums[0]):
+            break
+        ordering = candidates[best - 1]
+    return ordering
 
 
 def _whole_group(d: int) -> Orderings:
@@ -119,7 +166,8 @@ def _energy(orderings: Orderings, values: Floats) -> float:
     """Return Σ_ij K(σ_i, σ_j), an integer, so that equal energies are equal on every machine."""
     from sharpley.permutations import _bits
 
-    return float(_bits.table_product(_bits.pack(orderings), values, np.ones(len(orderings))).sum())
+    n = len(orderings)
+    return float(_bits.table_rows(_bits.pack(orderings), values, np.ones(n), 0, n).sum())
 
 
 def descended(orderings: Orderings, scale: float, paired: bool) -> Orderings:

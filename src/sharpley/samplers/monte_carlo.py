@@ -25,6 +25,8 @@ class MonteCarlo(Sampler):
     ----------
     d : int
         Number of players, at least 1.
+    replicates : int, optional
+        Number of independent copies that an estimate uses; see ``Sampler``.
     rng : int, Generator, SeedSequence or None
         Passed to ``np.random.default_rng``.
 
@@ -49,6 +51,8 @@ class Antithetic(BlockSampler):
     ----------
     d : int
         Number of players, at least 1.
+    replicates : int, optional
+        Number of independent copies that an estimate uses; see ``Sampler``.
     rng : int, Generator, SeedSequence or None
         Passed to ``np.random.default_rng``.
 

@@ -29,6 +29,8 @@ class Orthogonal(BlockSampler):
     ----------
     d : int
         Number of players, at least 1.
+    replicates : int, optional
+        Number of independent copies that an estimate uses; see ``Sampler``.
     rng : int, Generator, SeedSequence or None
         Passed to ``np.random.default_rng``.
 

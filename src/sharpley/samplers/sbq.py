@@ -43,10 +43,12 @@ class SequentialBayesianQuadrature(GreedySampler):
     fresh : bool, default False
         Whether every sample draws new candidates, as in the paper. By default the sequence comes from one fixed seed:
         it is computed once, stored in the user's cache folder, and relabelled at random for each sample. Kernels other
-        than Mallows, Kendall and Spearman always use new candidates.
+        than those in ``sharpley.permutations.kernels.KERNELS`` always use new candidates.
     normalize : bool, default True
         If True, ``weights`` sum to 1, as in the paper's Table 4. If False, they are those of its Algorithm 1, whose sum
         is below 1 (0.73 at d = 10, n = 10), so that Shapley values do not satisfy efficiency.
+    replicates : int, optional
+        Number of independent copies that an estimate uses; see ``Sampler``.
     rng : int, Generator, SeedSequence or None
         Passed to ``np.random.default_rng``; the seed of the relabelling, or of the candidates if ``fresh``.
 
@@ -75,10 +77,11 @@ class SequentialBayesianQuadrature(GreedySampler):
         n_candidates: int = 25,
         fresh: bool = False,
         normalize: bool = True,
+        replicates: int | None = None,
         rng: RNG = None,
     ) -> None:
         self.normalize = bool(normalize)
-        super().__init__(d, kernel=kernel, n_candidates=n_candidates, fresh=fresh, rng=rng)
+        super().__init__(d, kernel=kernel, n_candidates=n_candidates, fresh=fresh, replicates=replicates, rng=rng)
 
     def weights(self, orderings: ArrayLike) -> Floats:
         """Return the Bayesian quadrature weights of orderings, (n, d) -> (n,); see ``quadrature_weights``."""

@@ -6,8 +6,8 @@ on [0, π] for j < d−2; the last angle is 2π u_{d−2}. Scrambling makes each
 ordering uniform (the paper's Theorem 1). Without it the first point is a pole, and ties between its coordinates would
 be broken by index.
 
-The angles are used in the order in which Algorithm 4 prints them; the authors' code has the reverse order. The sample
-therefore depends on how the players are labelled, and neither order is better on all data.
+The angles are used in the order in which Algorithm 4 prints them; the authors' early code has the reverse
+order. The sample therefore depends on how the players are labelled, and neither order is better on all data.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ class Sobol(Sampler):
     ----------
     d : int
         Number of players, from 1 to 21,203; the Sobol' sequence has d−2 dimensions, one for each polar angle.
+    replicates : int, optional
+        Number of independent copies that an estimate uses; see ``Sampler``.
     rng : int, Generator, SeedSequence or None
         Seed of the scrambling, passed to ``np.random.default_rng``.
 
@@ -47,8 +49,8 @@ class Sobol(Sampler):
            [2, 0, 1, 3]])
     """
 
-    def __init__(self, d: int, *, rng: RNG = None) -> None:
-        super().__init__(d, rng=rng)
+    def __init__(self, d: int, *, replicates: int | None = None, rng: RNG = None) -> None:
+        super().__init__(d, replicates=replicates, rng=rng)
         if self.d - 2 > MAX_DIMENSION:
             raise ValueError(
                 f"a Sobol' sequence has at most {MAX_DIMENSION:,} dimensions, so d must be at most "

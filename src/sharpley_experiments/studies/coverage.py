@@ -37,7 +37,7 @@ GAMES: dict[str, Airport | UnanimitySum | WeightedVoting] = {
     "voting": WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30),
     "two big voters": WeightedVoting((30, 20, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1), quota=48),
 }
-METHODS = tuple(method for method in sharpley.METHODS if method not in ("auto", "exact"))
+METHODS = tuple(name for name, record in sharpley.METHODS.items() if record.factory is not None and name != "exact")
 METHODS_ON_MODELS = ("antithetic", "design", "regression", "gp", "gp-unbiased")
 BUDGETS, QUICK_BUDGETS = (242, 600, 1200), (242,)
 """Evaluations on games."""

@@ -114,7 +114,10 @@ def _exact(kind: str, model: Any, rows: Floats, background: Floats) -> Floats:
         return TreeGame(model, background, rows).shapley_values()
     if kind == "forest":
         d = rows.shape[1]
-        forest, weights = read_regressor(model, rows.astype(np.float32)), np.full(len(background), 1.0 / len(background))
+        forest, weights = (
+            read_regressor(model, rows.astype(np.float32)),
+            np.full(len(background), 1.0 / len(background)),
+        )
         given = coded(forest, background), weights, coded(forest, rows), np.arange(d), d
         return tree_values(forest, *given)[0][:, :, 0]
     games = sharpley.MarginalGame(margin(model), background, rows)

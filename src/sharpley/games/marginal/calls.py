@@ -156,8 +156,10 @@ def margin_call(model: Any) -> Call:
 
 def margin_options(model: Any) -> tuple[str, dict[str, Any] | None] | None:
     """Return the method that has a model's margin, and what is passed to it; None if there is none."""
+    steps = getattr(model, "steps", None)  # a pipeline passes arguments of predict on to its last step
+    last = steps[-1][1] if isinstance(steps, list) and steps else model
     for library, keywords in MARGINS.items():
-        if any(cls.__module__.partition(".")[0] == library for cls in type(model).__mro__):
+        if any(cls.__module__.partition(".")[0] == library for cls in type(last).__mro__):
             return "predict", keywords
     return ("decision_function", None) if callable(getattr(model, "decision_function", None)) else None
 

@@ -9,6 +9,7 @@ is sampled.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,21 +17,29 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.games.base import ClosedForm
-from sharpley.games.marginal.linear import LinearModel, read_linear
 from sharpley.games.marginal.calls import margin_options
 from sharpley.games.marginal.known import KnownBackground
+from sharpley.games.marginal.linear import LinearModel, read_linear
 from sharpley.games.marginal.mixing import Mixer
 from sharpley.games.marginal.model import ModelFunction, say_once
 from sharpley.games.marginal.players import Players
 from sharpley.games.marginal.tables import UNKNOWN, NotExactError, look_into, owners_of
-from sharpley.games.trees.closed_form import MAX_PATH_PLAYERS, TABLE_PLAYERS, Coded, Kept, has_nodes, players_on_paths, sums_of_leaves, tree_values
+from sharpley.games.trees.closed_form import (
+    MAX_PATH_PLAYERS,
+    TABLE_PLAYERS,
+    Coded,
+    Kept,
+    players_on_paths,
+    sums_of_leaves,
+    tree_values,
+)
 from sharpley.games.trees.forest import Forest
 from sharpley.games.trees.readers import UnreadableTreesError, reader_of
-from sharpley.indices import SHAPLEY, Index
+from sharpley.indices import SHAPLEY, Index, SizeWeights
 
 CHECKED = 32  # background rows, and as many mixed rows, whose predictions are compared with the closed form
 OF_RANGE, OF_SIZE = 1e-4, 4e-6  # tolerance: shares of the range and of the largest of these predictions
-MOST_WALKS = 2**21  # background rows × deep trees beyond which "auto" samples
+MOST_WALKS = 2**19  # background rows × deep trees beyond which "auto" samples: about 1.6 s for a row
 
 Predict: TypeAlias = Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64]], Floats]
 """Predictions for mixed rows: numbers of rows (p,), coalitions (p, d), numbers of background rows (p,) -> (p, k)."""
@@ -57,28 +66,36 @@ def solve(
     """Return exact values, or None if there are none; if a method was asked for, the error has the reason.
 
     A model that was found exact is kept in ``known``. If it fails the comparison later, it is read again, since it may
-    have been fitted again.
+    have been fitted again. A model that was not exact is not looked at again.
     """
-    if not has_nodes(index):
+    if index.order != 1 or isinstance(index.measure, SizeWeights):  # which has no nodes for many players
         if method is not None:
-            raise ValueError(f"method {method!r} does not estimate the index {index.name!r}; use 'exact'")
+            raise ValueError(f"method {method!r} has no closed form of index {index.name!r}; use 'exact'")
         return None
-    for exact in (known.exact, None):
-        try:
-            found = exact or ExactModel(asked)
-            if method not in (None, found.method):
-                raise NotExactError(f"it is solved by method {found.method!r}")
-            values = found.values(asked, index, n_threads=n_threads, is_forced=method is not None)
-        except (NotExactError, UnreadableTreesError) as error:
-            reason = error
-        else:
-            known.exact = found
-            return values
-    known.exact = None
-    if method is not None:
-        raise ValueError(f"method {method!r} cannot explain {called.name} of this model: {reason}") from reason
-    _say_why(asked.model, called, reason)
-    return None
+    if method is None and isinstance(known.exact, NotExactError):
+        return None
+    try:
+        return _solved(asked, known, index, method, n_threads)
+    except NotExactError as reason:
+        if method is not None:
+            raise ValueError(f"method {method!r} cannot explain {called.name} of this model: {reason}") from reason
+        known.exact = reason
+        _say_why(asked.model, called, reason)
+        return None
+
+
+def _solved(asked: Asked, known: KnownBackground, index: Index, method: str | None, n_threads: int) -> ClosedForm:
+    """Return exact values by the model that was kept, or by one that is read now."""
+    kept, is_forced = known.exact, method is not None
+    if isinstance(kept, ExactModel) and method in (None, kept.method):
+        with suppress(NotExactError):  # it was fitted again
+            return kept.values(asked, index, n_threads=n_threads, is_forced=is_forced)
+    found = ExactModel(asked)
+    if method not in (None, found.method):
+        raise NotExactError(f"it is solved by method {found.method!r}")
+    values = found.values(asked, index, n_threads=n_threads, is_forced=is_forced)
+    known.exact = found
+    return values
 
 
 def _say_why(model: Any, called: ModelFunction, reason: Exception) -> None:
@@ -110,30 +127,26 @@ class ExactModel:
         self._form = _read(seen.model)
         self.method = "linear" if isinstance(self._form, LinearModel) else "trees"
         self._constant: Floats | None = None
+        self._tolerance = 0.0
         self._owners: NDArray[np.int64] | None = None
         self._background: Coded | None = None
         self._table: Floats | None = None
         self._kept: Kept = {}
 
-    @property
-    def is_trees(self) -> bool:
-        """Whether the model is a sum of trees."""
-        return self.method == "trees"
-
     def values(self, asked: Asked, index: Index, *, n_threads: int, is_forced: bool) -> ClosedForm:
         """Return exact values, after a comparison with the model's predictions."""
         owners = self._find_owners(asked)
-        self._check(asked, owners)
+        constant = self._checked_constant(asked, owners)
         if isinstance(self._form, LinearModel):
             tables = self._all_rows(asked), self._all_background(asked)
             values, base = self._form.values(*tables, asked.weights, owners, asked.players.d, index)
         else:
             values, base = self._of_trees(self._form, asked, owners, index, n_threads, is_forced)
-        base = base + self._constant
+        base = base + constant
         if index.name == SHAPLEY.name:
             full = asked.predict_rows()
             self._compare(full, base + values.sum(axis=1))
-        return ClosedForm(self.method, values, base, 1 - (-2 * CHECKED // asked.mixer.n_rows))
+        return ClosedForm(self.method, values, base, 1)
 
     def _of_trees(
         self, forest: Forest, asked: Asked, owners: NDArray[np.int64], index: Index, n_threads: int, is_forced: bool
@@ -141,14 +154,14 @@ class ExactModel:
         on_paths = players_on_paths(forest, owners)
         if on_paths.max(initial=0) > MAX_PATH_PLAYERS:
             raise NotExactError(
-                f"a path of a tree has {on_paths.max()} features, and exact values exist for at most {MAX_PATH_PLAYERS}; "
-                f"limit max_depth to {MAX_PATH_PLAYERS}, or group columns"
+                f"a path of a tree has {on_paths.max()} features, and exact values exist for at most "
+                f"{MAX_PATH_PLAYERS}; limit max_depth to {MAX_PATH_PLAYERS}, or group columns"
             )
         n, deep = len(asked.weights), int((on_paths > TABLE_PLAYERS).sum())
         if deep * n > MOST_WALKS and not is_forced:
             raise NotExactError(
-                f"{deep} of its {len(forest.trees)} trees have more than {TABLE_PLAYERS} features on a path, which takes "
-                f"long with {n} background rows; method='trees' computes exact values nevertheless"
+                f"{deep} of its {len(forest.trees)} trees have more than {TABLE_PLAYERS} features on a path, which "
+                f"takes long with {n} background rows; method='trees' computes exact values nevertheless"
             )
         if self._background is None:
             self._background = Coded(forest, self._blocks(asked.mixer.fresh_background), n)
@@ -178,10 +191,11 @@ class ExactModel:
             if found is None:
                 raise NotExactError("a step of its pipeline combines several columns")
             owners = self._owners = found
+            self._kept.clear()
         return np.maximum(owners, 0)  # a column that never varies has no part in any value
 
-    def _check(self, asked: Asked, owners: NDArray[np.int64]) -> None:
-        """Compare the form with the model's predictions for background rows and for mixed rows."""
+    def _checked_constant(self, asked: Asked, owners: NDArray[np.int64]) -> Floats:
+        """Compare the form with the model's predictions for background rows and for mixed rows; return the constant."""
         rng, n = np.random.default_rng(0), 2 * CHECKED
         draws, rows = (rng.integers(size, size=n) for size in (asked.mixer.n_background, asked.mixer.n_rows))
         coalitions = rng.random((n, asked.players.d)) < rng.random((n, 1))
@@ -196,12 +210,20 @@ class ExactModel:
         sums = _sums(self._form, np.where(coalitions[:, owners], of_rows, of_background))
         known = (predictions - sums)[:CHECKED].mean(axis=0) if self._constant is None else self._constant
         self._compare(predictions, sums + known)
+        if self._constant is None:  # a single row whose prediction is about 0 would have no tolerance
+            self._tolerance = _tolerance(predictions[:CHECKED])
         self._constant = known
+        return known
 
     def _compare(self, predictions: Floats, ours: Floats) -> None:
+        """Raise an error if predictions differ by more than the tolerance: of these, or of all that were compared."""
         most = float(np.abs(predictions - ours).max())
-        if not most <= OF_RANGE * np.ptp(ours, axis=0).max() + OF_SIZE * np.abs(ours).max():
+        if not most <= max(self._tolerance, _tolerance(ours)):
             raise NotExactError(f"its predictions and the {_WHAT[self.method]} differ by up to {most:.3g}")
+
+
+def _tolerance(outputs: Floats) -> float:
+    return OF_RANGE * float(np.ptp(outputs, axis=0).max()) + OF_SIZE * float(np.abs(outputs).max())
 
 
 _WHAT = {"trees": "sums of its trees", "linear": "sums by its coefficients"}
@@ -211,6 +233,8 @@ def _read(model: Any) -> Forest | LinearModel:
     reader = reader_of(model)
     try:
         form = read_linear(model) if reader is None else reader(model)
+    except UnreadableTreesError as error:
+        raise NotExactError(str(error)) from error
     except (AttributeError, KeyError, IndexError) as error:  # a version of the library that stores them otherwise
         raise NotExactError(f"its {'coefficients' if reader is None else 'trees'} cannot be read: {error!r}") from error
     if form is None:

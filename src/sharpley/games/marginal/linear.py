@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.games.trees.closed_form import nodes_of
 from sharpley.indices import Index
 
 
@@ -36,7 +35,7 @@ class LinearModel(NamedTuple):
     ) -> tuple[Floats, Floats]:
         """Return the values of every row, (rows, d, k), and the mean over the background, (k,), up to a constant."""
         mean = weights @ background
-        differences = float(nodes_of(index, 0)[1].sum()) * (rows - mean)  # contributions do not depend on q
+        differences = float(index.measure.nodes(0)[1].sum()) * (rows - mean)  # contributions do not depend on q
         values = np.zeros((len(rows), d, self.n_outputs))
         for column, player in enumerate(players):
             values[:, player] += differences[:, column, None] * self.coefficients[:, column]

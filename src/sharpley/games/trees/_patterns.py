@@ -153,8 +153,8 @@ def _leaf_table(histogram, k, nodes, weights, work, table):
     the sum over A ∋ j is a difference of two of them.
     """
     size = 1 << k
-    sums, factors = work[0], work[1]
-    table[:k, :size] = 0.0
+    sums, factors = work[:size], work[size : 2 * size]
+    table[:] = 0.0
     powers, others = np.empty(k + 1), np.empty(k + 1)
     for m in range(len(nodes)):
         q = nodes[m]
@@ -182,8 +182,8 @@ def fill_tables(chosen, units, leaves, steps, places, leaf_values, quadrature, h
     """
     nodes, weights, counts = quadrature
     size = 1 << MAX_BITS
-    work, patterns, of_leaf = np.empty((2, size)), np.empty(size, np.int64), np.empty(size)
-    table = np.empty((MAX_BITS, size))
+    work, patterns, of_leaf = np.empty(2 * size), np.empty(size, np.int64), np.empty(size)
+    space = np.empty(MAX_BITS * size)
     for u in chosen:
         unit = units[u]
         n_cells = 1 << (unit[ON_PATH] + unit[N_INNER])
@@ -194,7 +194,7 @@ def fill_tables(chosen, units, leaves, steps, places, leaf_values, quadrature, h
             of_leaf[: 1 << k] = 0.0
             for cell in range(n_cells):
                 of_leaf[patterns[cell]] += cells[cell]
-            m = counts[k]
+            m, table = counts[k], space[: k << k].reshape((k, 1 << k))
             _leaf_table(of_leaf, k, nodes[k, :m], weights[k, :m], work, table)
             for output in range(len(tables)):
                 value = leaf_values[leaf[NODE], output]

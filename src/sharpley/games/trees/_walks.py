@@ -191,6 +191,4 @@ def add_rows(nodes, roots, rows, background, weights, players, leaf_values, shar
     for root in roots:
         depth = _depth(nodes[0], nodes[1], root)
         for i in range(rows.shape[1]):
-            add_values(
-                nodes, root, depth, rows[:, i], background, weights, players, leaf_values, shares, values[i].T
-            )
+            add_values(nodes, root, depth, rows[:, i], background, weights, players, leaf_values, shares, values[i].T)

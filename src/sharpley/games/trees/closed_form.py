@@ -122,7 +122,16 @@ def tree_values(
         for outputs, trees in _by_output(forest):
             for chosen, add in ((on_paths <= TABLE_PLAYERS, _add_by_tables), (on_paths > TABLE_PLAYERS, _add_by_walks)):
                 if (trees & chosen).any():
-                    job = _Job(forest, forest.roots[trees & chosen], outputs, players, index, pool, n_threads, {} if kept is None else kept)
+                    job = _Job(
+                        forest,
+                        forest.roots[trees & chosen],
+                        outputs,
+                        players,
+                        index,
+                        pool,
+                        n_threads,
+                        {} if kept is None else kept,
+                    )
                     part = np.zeros((rows.n, len(outputs), d))
                     base[outputs] += add(job, background, weights, rows, part)
                     values[:, :, outputs] += part.transpose(0, 2, 1)
@@ -171,7 +180,7 @@ class _Job(NamedTuple):
     roots: NDArray[np.int64]
     outputs: NDArray[np.int64]
     players: NDArray[np.int64]
-    index: Index
+    measured: Index
     pool: ThreadPoolExecutor
     n_threads: int
     kept: Kept
@@ -226,7 +235,7 @@ def _program(job: _Job) -> _Program:
 
 def _add_by_tables(job: _Job, background: Coded, weights: Floats, rows: Coded, values: Floats) -> Floats:
     """Add the values, (rows, outputs, d), and return the trees' part of v(∅), (outputs,)."""
-    key = (job.index.name, *job.outputs.tolist())
+    key = (*(array.tobytes() for array in job.measured.measure.nodes(TABLE_PLAYERS)), *job.outputs.tolist())
     if key in job.kept:
         program, tables, base = job.kept[key]
         _look_up(job, program, program.chunks[0], tables, rows, values)
@@ -253,12 +262,12 @@ def _tables(
     histogram, tables = np.zeros(n_cells), np.zeros((len(job.outputs), n_entries))
     starts = [0, *np.flatnonzero(visits[1:, DEPTH] == 0) + 1, len(visits)]  # every thread has trees of its own
     for part, codes in background.blocks():
-        given = program.units, program.inner, codes, weights[part], depth, histogram
+        to = program.units, program.inner, codes, weights[part], depth, histogram
         trees = (visits[starts[a] : starts[b]] for a, b in job.split(len(starts) - 1))
-        job.in_threads(add_histograms, ((each, *given) for each in trees))
+        job.in_threads(add_histograms, ((each, *to) for each in trees))
     base = np.zeros((len(program.units), len(job.outputs)))
     given = program.units, program.leaves, program.steps, program.places, job.leaf_values()
-    quadrature = _nodes_by_players(job.index, MAX_BITS)
+    quadrature = _nodes_by_players(job.measured, MAX_BITS)
     units = (np.arange(first_unit + a, first_unit + b) for a, b in job.split(last_unit - first_unit))
     job.in_threads(fill_tables, ((each, *given, quadrature, histogram, tables, base) for each in units))
     return tables, base.sum(axis=0)
@@ -284,7 +293,7 @@ def _add_by_walks(job: _Job, background: Coded, weights: Floats, rows: Coded, va
     from sharpley.games.trees._walks import add_leaves, add_rows
 
     nodes, leaf_values = tuple(job.forest.nodes), job.leaf_values()
-    shares = shares_of_terms(job.index, MAX_PATH_PLAYERS)
+    shares = shares_of_terms(job.measured, MAX_PATH_PLAYERS)
     base = np.zeros(len(job.outputs))
     for some, codes in background.blocks():
         totals = np.zeros((codes.shape[1], len(job.outputs)))
@@ -304,7 +313,7 @@ def _add_by_walks(job: _Job, background: Coded, weights: Floats, rows: Coded, va
 
 def shares_of_terms(index: Index, most: int) -> Floats:
     """Return the weights of a term (A, B) for the players in A and in B, by |A| and |B| up to ``most``, (2, a, b)."""
-    q, w = nodes_of(index, 2 * most)
+    q, w = index.measure.nodes(2 * most)
     powers, others = q ** np.arange(most + 1)[:, None], (1.0 - q) ** np.arange(most + 1)[:, None]
     shares = np.zeros((2, most + 1, most + 1))
     shares[0, 1:] = np.einsum("am,bm,m->ab", powers[:-1], others, w)
@@ -314,24 +323,9 @@ def shares_of_terms(index: Index, most: int) -> Floats:
 
 def _nodes_by_players(index: Index, most: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Return nodes and weights for up to ``most`` players on a path, (most + 1, nodes), and how many there are."""
-    every = [nodes_of(index, max(0, k - 1)) for k in range(most + 1)]
+    every = [index.measure.nodes(max(0, k - 1)) for k in range(most + 1)]
     counts = np.array([len(q) for q, _ in every])
     nodes, weights = np.zeros((2, most + 1, counts.max()))
     for k, (q, w) in enumerate(every):
         nodes[k, : len(q)], weights[k, : len(q)] = q, w
     return nodes, weights, counts
-
-
-def has_nodes(index: Index) -> bool:
-    """Return whether an index is a measure over q, with one component for each player."""
-    is_measure = getattr(index, "measure", None) is not None or index.name == SHAPLEY.name
-    return is_measure and getattr(index, "order", 1) == 1
-
-
-def nodes_of(index: Index, degree: int) -> tuple[Floats, Floats]:
-    """Return nodes and weights of an index's measure that are exact for polynomials of a degree."""
-    measure = getattr(index, "measure", None)
-    if measure is not None:
-        return measure.nodes(degree)
-    x, w = np.polynomial.legendre.leggauss(degree // 2 + 1)  # Shapley values: the density 1
-    return (x + 1.0) / 2.0, w / 2.0

@@ -117,32 +117,37 @@ class Forest:
     @cached_property
     def _coding(self) -> tuple[Nodes, list[_Column]]:
         """The nodes and the columns that they ask for: one for each feature, and one for each split of categories."""
-        none = Tree(*(np.empty(0, kind) for kind in (np.int32, np.int32, np.int32, float, bool, float)))
-        joined = [np.concatenate(arrays) for arrays in zip(*(tree[:5] for tree in [none, *self.trees]), strict=True)]
-        left, right, feature, threshold, missing_left = joined
+        left, right, feature, threshold, missing_left = (self._joined(position) for position in range(5))
         start = np.repeat(self.roots, np.diff([*self.roots, len(left)]))
         left, right = (np.where(child >= 0, child + start, LEAF).astype(np.int32) for child in (left, right))
         column, high = feature.astype(np.int32), np.zeros(len(left), np.int32)
         low = np.where(missing_left, 0, 1).astype(np.int32)
-        is_set = np.zeros(len(left), bool)
-        sets = [(int(root) + n, kinds) for root, tree in zip(self.roots, self.trees, strict=True)
-                for n, kinds in tree.categories.items()]  # fmt: skip
-        is_set[[node for node, _ in sets]] = True
+        sets = {
+            int(root) + node: np.unique(kinds)
+            for root, tree in zip(self.roots, self.trees, strict=True)
+            for node, kinds in tree.categories.items()
+        }
+        by_threshold = left >= 0
+        by_threshold[list(sets)] = False
         columns = []
         for j in range(self.n_features):
-            mine = np.flatnonzero((feature == j) & (left >= 0) & ~is_set)
+            mine = np.flatnonzero(by_threshold & (feature == j))
             thresholds, which = np.unique(threshold[mine], return_inverse=True)
             columns.append(_Column(j, thresholds, None, False))
             high[mine] = which + 1
-        known: dict[tuple[Any, ...], int] = {}
-        for node, kinds in sets:
-            key = (int(feature[node]), bool(missing_left[node]), np.unique(kinds).tobytes())
+        known: dict[tuple[int, bool, bytes], int] = {}
+        for node, kinds in sets.items():
+            key = (int(feature[node]), bool(missing_left[node]), kinds.tobytes())
             if key not in known:
                 known[key] = len(columns)
-                columns.append(_Column(int(feature[node]), np.empty(0), np.unique(kinds), bool(missing_left[node])))
+                columns.append(_Column(key[0], np.empty(0), kinds, key[1]))
             column[node], low[node], high[node] = known[key], 1, 1
         column[left < 0] = 0
         return Nodes(left, right, column, low, high - low), columns
+
+    def _joined(self, position: int) -> NDArray[Any]:
+        """Return an array of all trees, one after the other."""
+        return np.concatenate([tree[position] for tree in self.trees] or [np.empty(0, np.int32)])
 
     @property
     def nodes(self) -> Nodes:
@@ -171,4 +176,3 @@ def _code(values: Floats, column: _Column) -> NDArray[np.int64]:
         # NaN is above all numbers in the order of searchsorted.
         return np.where(missing, 0, 1 + np.searchsorted(column.thresholds, values, side="right"))
     return np.where(missing, column.missing_is_one, np.isin(values, column.categories)).astype(np.int64)
-

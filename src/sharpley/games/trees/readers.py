@@ -10,6 +10,7 @@ Libraries are recognised by the names of classes, without importing them.
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -66,8 +67,12 @@ def as_booster(model: Any) -> Any:
     return booster if best is None else booster[: int(best) + 1]
 
 
+# Statistics of the training, which make up half of a model's text.
+_UNUSED = re.compile(rb'"(?:base_weights|loss_changes|parents|sum_hessian)":\[[^\]]*\],')
+
+
 def _of_xgboost(model: Any) -> Forest:
-    learner = json.loads(bytes(as_booster(model).save_raw("json")))["learner"]
+    learner = json.loads(_UNUSED.sub(b"", bytes(as_booster(model).save_raw("json"))))["learner"]
     parameters, boosted = learner["learner_model_param"], learner["gradient_booster"]
     if boosted["name"] not in ("gbtree", "dart"):
         raise UnreadableTreesError(
@@ -144,7 +149,9 @@ def _lightgbm_tree(root: dict[str, Any], output: int, factor: float) -> Tree:
             # Without missing values in training, NaN counts as 0.
             is_nan = node["missing_type"] == "NaN"
             missing_left[number] = node["default_left"] if is_nan else float(node["threshold"]) >= 0.0
-    return _tree(nodes, left, right, "split_feature", thresholds, missing_left, "leaf_value", factor, categories, output)
+    return _tree(
+        nodes, left, right, "split_feature", thresholds, missing_left, "leaf_value", factor, categories, output
+    )
 
 
 # CatBoost
@@ -174,7 +181,9 @@ def _of_oblivious(tree: dict[str, Any], k: int) -> dict[str, Any]:
     values, splits = np.reshape(tree["leaf_values"], (-1, k)), tree["splits"] or []
     level: list[dict[str, Any]] = [{"value": value} for value in values]
     for split in splits:  # the first one is the lowest bit of the number of a leaf
-        level = [{"split": split, "left": low, "right": high} for low, high in zip(level[::2], level[1::2], strict=True)]
+        level = [
+            {"split": split, "left": low, "right": high} for low, high in zip(level[::2], level[1::2], strict=True)
+        ]
     return level[0]
 
 
@@ -289,9 +298,7 @@ def _of_boosted(model: Any) -> Forest:
 
 
 def _of_histograms(model: Any) -> Forest:
-    trees = [
-        _histogram_tree(predictor, output) for step in model._predictors for output, predictor in enumerate(step)
-    ]
+    trees = [_histogram_tree(predictor, output) for step in model._predictors for output, predictor in enumerate(step)]
     # A preprocessor puts the columns of categories first; ``tables`` passes its output on.
     return Forest(trees, model._n_features, np.ravel(model._baseline_prediction).astype(np.float64))
 

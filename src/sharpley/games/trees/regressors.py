@@ -20,8 +20,8 @@ def check_regressor(model: Any) -> None:
     if reader_of(model) is None or hasattr(model, "predict_proba"):
         raise TypeError(
             "a surrogate must be a tree regressor: DecisionTreeRegressor, RandomForestRegressor, ExtraTreesRegressor, "
-            "GradientBoostingRegressor or HistGradientBoostingRegressor of scikit-learn, XGBRegressor, LGBMRegressor or "
-            f"CatBoostRegressor; got {model!r}"
+            "GradientBoostingRegressor or HistGradientBoostingRegressor of scikit-learn, XGBRegressor, LGBMRegressor "
+            f"or CatBoostRegressor; got {model!r}"
         )
 
 
