@@ -11,7 +11,15 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/index.md", "docs/images.md", "docs/interactions.md", "docs/valuation.md", "docs/shap.md"],
+    [
+        "README.md",
+        "docs/index.md",
+        "docs/images.md",
+        "docs/importance.md",
+        "docs/interactions.md",
+        "docs/valuation.md",
+        "docs/shap.md",
+    ],
 )
 @pytest.mark.filterwarnings("ignore")  # of shap and matplotlib
 def test_snippets_run_as_they_are(page, tmp_path, monkeypatch):
