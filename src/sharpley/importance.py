@@ -26,6 +26,7 @@ from sharpley.estimators.visits import (
 )
 from sharpley.games.loss import VISIT_ROWS, LossFunction, LossGame
 from sharpley.games.marginal.game import MarginalGame
+from sharpley.games.marginal.known import REPEATED_ROWS
 from sharpley.games.marginal.outputs import Output
 from sharpley.indices import SHAPLEY
 from sharpley.result.importance import Importance, cohorts_of, importance_of_values
@@ -143,6 +144,11 @@ class _Spend(NamedTuple):
     progress: bool | None
 
 
+def _cost_of_background(games: MarginalGame) -> int:
+    """Return how many predictions the background needs: one for each row, and a few twice, to notice random models."""
+    return games.n_draws + min(REPEATED_ROWS, games.n_draws)
+
+
 def _checked_limit(max_predictions: int | None) -> int | None:
     return None if max_predictions is None else check_count("max_predictions", max_predictions, minimum=1)
 
@@ -159,7 +165,7 @@ def _labels(by: Any, rows: Any) -> Any:
 def _by_loss(game: LossGame, labels: Any, rng: np.random.Generator, spend: _Spend) -> Importance:
     """Estimate the importance by loss of every cohort."""
     cohorts, members = cohorts_of(labels, game.n_data)
-    d, ends = game.d, game.n_data + game.predictions.n_draws
+    d, ends = game.d, game.n_data + _cost_of_background(game.predictions)
     per_visit = max(1, 2 * (d - 1) * game.visit_rows)
     most = DEFAULT_VISITS * (1 if spend.tol is None else WITH_TOLERANCE)
     if spend.max_predictions is not None:
@@ -347,7 +353,7 @@ def _by_size(
 ) -> Importance:
     """Estimate means of |φ| or φ from a few visits of as many rows as possible."""
     cohorts_of(labels, games.n_rows)  # an error now, if there are not as many labels
-    names, background = list(games.player_names or []), games.n_draws
+    names, background = list(games.player_names or []), _cost_of_background(games)
     exact = games.closed_form(SHAPLEY)
     if exact is not None:
         values, output_names = exact.values, games.output_names

@@ -8,8 +8,8 @@ are the background too. sage's estimators take 16, 64, 128 or 512 of these as ba
 over seeds of the squared error of all values, divided by the sum of squares of the reference, which comes from 16 times
 as many predictions with 32 background rows for a visit; the tests compare the same estimator with enumeration.
 
-"new rows" is how often the 95% interval for the population, from half as many rows, covers the importance of a large
-sample of other rows; "these rows" how often the interval for these rows covers the reference.
+"new rows" is how often the 95% interval for the population, from a sample of rows, covers the importance of all rows
+that the model was not fitted to; "these rows" how often the interval for these rows covers the reference.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def ours(given: Problem, predictions: int, seed: int) -> Any:
 
 
 def of_sage(given: Problem, kind: str, m: int, predictions: int, seed: int) -> Floats:
-    """Return an estimate of sage-importance with m background rows; it may use up to one batch more predictions."""
+    """Return an estimate of sage-importance with m background rows; full batches make it use somewhat more."""
     sage: Any = import_module("sage")  # pip install sage-importance
 
     rows = np.random.default_rng(seed).choice(len(given.X), size=min(m, len(given.X)), replace=False)

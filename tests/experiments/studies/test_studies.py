@@ -15,6 +15,7 @@ from sharpley_experiments.studies import (
     draws_rule,
     gp_rows,
     gp_versions,
+    importance,
     indices,
     large,
     noise,
@@ -51,6 +52,12 @@ def test_noise_compares_methods_at_all_levels(tmp_path):
     lines = (tmp_path / "noise.md").read_text().splitlines()
     assert lines[2] == "| noise | evaluations | noisy | gp | regression | antithetic |"
     assert len(lines) == 4 + len(noise.LEVELS) * len(noise.MULTIPLES)
+
+
+def test_importance_compares_with_sage(tmp_path):
+    pytest.importorskip("sage")
+    importance.main(["--quick", "--only", "breast_cancer", "--out", str(tmp_path / "importance.md")])
+    assert "| breast_cancer | " in (tmp_path / "importance.md").read_text()
 
 
 def test_indices_compares_ways_of_sampling(tmp_path):
