@@ -5,8 +5,6 @@ from math import comb, factorial
 
 import numpy as np
 
-from sharpley.estimators.gp.kernel import fixed_parts, sinh_and_cosh
-
 
 def discordant_pairs(first, second):
     """Count the pairs of players that two orderings rank differently, one at a time."""
@@ -197,18 +195,6 @@ def interactions(game, d, name, order):
     return {label: definition(game, d, label) for label in labels}
 
 
-def dense_gram(z, t, scales, tau2):
-    """The Gram matrix (n, m) of "gp" between coalitions (n, d) and (m, d), with a linear part of variance τ²."""
-    sinh, _ = sinh_and_cosh(z, t, scales.players)
-    fixed = fixed_parts(z, t)
-    return (
-        scales.interactions * sinh
-        + tau2 * fixed.linear
-        + scales.sizes * fixed.sizes
-        + scales.linear_by_size * fixed.linear_by_size
-    )
-
-
 def leaf_of(tree, row):
     """The leaf that a row reaches, one split after the other."""
     node = 0
@@ -251,3 +237,39 @@ def forest_index(trees, background, weights, rows, players, d, k, probability_we
                     gain = v[coalition | 1 << player] - v[coalition]
                     values[r, player] += probability_weights[coalition.bit_count()] * gain
     return values
+
+
+def game_kernel(z, t, scales, parity):
+    """The kernel of "gp" between two coalitions (±1, (d,)), written out; parity is "whole", "odd" or "even"."""
+    d, both = len(z), float(np.sum(scales.players * z * t))
+    total = float(np.sum(scales.players))
+    size_z, size_t = int((z > 0).sum()), int((t > 0).sum())
+    inner = 0 < size_z < d
+    u, w = abs(2 * size_z - d) / d, abs(2 * size_t - d) / d
+
+    def g(x):
+        return np.exp(-(x**2) / (2 * 0.25**2))
+
+    slope = float(z @ t) / d
+    odd = scales.linear * slope + scales.odd * np.exp(-total) * np.sinh(both)
+    odd += scales.linear_by_size * slope * (g(u - w) - g(u - 1) * g(w - 1))
+    odd += scales.sizes * inner * ((size_z == size_t) - (size_z == d - size_t)) / 2
+    even = 1e4 + scales.even * np.exp(-total) * np.cosh(both)
+    even += scales.sizes * inner * ((size_z == size_t) + (size_z == d - size_t)) / 2
+    return {"whole": odd + even, "odd": odd, "even": even}[parity]
+
+
+def game_gram(z, t, scales, parity="whole"):
+    return np.array([[game_kernel(a, b, scales, parity) for b in t] for a in z])
+
+
+def index_functional(coalitions, nodes, weights):
+    """The matrix (d, m) from the values of all coalitions to an index of single players, given by a measure over q."""
+    d = coalitions.shape[1]
+    found = np.zeros((d, len(coalitions)))
+    for m, coalition in enumerate(coalitions):
+        for i in range(d):
+            others = coalition.sum() - coalition[i]
+            share = np.sum(weights * nodes**others * (1 - nodes) ** (d - 1 - others))
+            found[i, m] = share if coalition[i] else -share
+    return found

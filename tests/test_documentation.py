@@ -9,7 +9,10 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/images.md", "docs/shap.md"])
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "docs/index.md", "docs/images.md", "docs/interactions.md", "docs/valuation.md", "docs/shap.md"],
+)
 @pytest.mark.filterwarnings("ignore")  # of shap and matplotlib
 def test_snippets_run_as_they_are(page, tmp_path, monkeypatch):
     """The snippets of README run each by itself; those of the other pages one after the other."""

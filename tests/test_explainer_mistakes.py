@@ -7,6 +7,7 @@ import scipy.sparse
 from sklearn.linear_model import LogisticRegression
 from tabular_data import DATA, FRAME, WIDE, interaction, never
 
+import sharpley
 from sharpley import Explainer, MarginalGame
 
 
@@ -236,3 +237,53 @@ def test_choices_that_are_no_names_list_those_that_exist():
         estimate(game, index=["shapley"])
     with pytest.raises(TypeError, match="unbiased must be True or False, got 'no'"):
         shapley_values(game, unbiased="no")
+
+
+@pytest.mark.parametrize(
+    ("background", "arguments", "message"),
+    [
+        (DATA[:9], {"groups": {"a": [77]}}, "group 'a' has an unknown column 77; columns are numbered from 0 to"),
+        (FRAME[:9], {"groups": {"a": ["nothing"]}}, "group 'a' has an unknown column 'nothing'; the columns are"),
+        (DATA[:9], {"groups": {"a": [0], "b": [0]}}, "is in two groups, 'a' and 'b'"),
+        (DATA[:8].reshape(4, 2, -1), {}, r"background must have shape \(rows, columns\), got shape \(4, 2, 5\)"),
+        (DATA[0], {}, r"got shape \(5,\); for one row, pass background\[None\]"),
+        (DATA[:0], {}, "the background must have at least one row, got none"),
+        (sharpley.Background(DATA[:9], weights=[1.0]), {}, "background weights must be 9 non-negative numbers"),
+        (DATA[:9], {"feature_names": ["a"]}, "names must have one name for each of 5 players"),
+        (DATA[:9], {"draws": "mine"}, "unknown draws 'mine'; choose one of"),
+        (DATA[:9], {"batch_size": 0}, "batch_size must be at least 1, got 0"),
+    ],
+)
+def test_mistakes_of_the_constructor_show_there(background, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Explainer(lambda rows: np.asarray(rows)[:, 0], background, **arguments)
+
+
+def test_groups_may_have_the_names_that_only_x_has():
+    names = list("abcde")
+    explainer = Explainer(lambda rows: rows[:, 0], DATA[:9], groups={"first": ["a", "b"]})
+    assert explainer.estimate(pd.DataFrame(DATA[:2], columns=names)).names == ["first", "c", "d", "e"]
+    with pytest.raises(ValueError, match="group 'first' has an unknown column 'a'; columns are numbered"):
+        explainer.estimate(DATA[:2])
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("check_additivity", "use no argument: base value and values add up to the prediction"),
+        ("interactions", r"use explainer\.interactions\(X\)"),
+    ],
+)
+def test_arguments_of_shap_say_what_to_write(name, instead):
+    with pytest.raises(TypeError, match=f"has no argument '{name}'; {instead}"):
+        Explainer(lambda rows: rows[:, 0], DATA[:9])(DATA[:2], **{name: True})
+
+
+def test_attributes_that_people_look_for_say_what_to_write():
+    explainer = Explainer(lambda rows: rows[:, 0], DATA[:9])
+    with pytest.raises(AttributeError, match=r"use explainer\.interactions\(X\)"):
+        explainer.shap_interaction_values(DATA[:2])
+    with pytest.raises(AttributeError, match=r"use sharpley\.plotting\.intervals\(estimate\), or shap's plots of"):
+        explainer.estimate(DATA[:2]).plot()
+    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+        _ = explainer.estimate(DATA[:2]).nothing

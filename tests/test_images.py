@@ -121,3 +121,16 @@ def test_progress_is_shown_on_demand(digits, capsys):
 def test_the_name_of_the_explainer_says_what_it_does(digits):
     assert repr(ImageExplainer(digits.network, tile=2)) == "ImageExplainer(DigitsNetwork, tile=2, method='auto')"
     assert sharpley.ImageEstimate.__doc__
+
+
+def test_images_are_selected_by_any_kind_of_position():
+    images = np.linspace(0, 1, 48).reshape(3, 4, 4, 1)
+    found = sharpley.ImageExplainer(lambda each: each.sum(axis=(1, 2)), tile=2).estimate(images)
+    for key in (1, np.int64(1), -2, [1], slice(1, 2), np.array([False, True, False])):
+        one = found[key]
+        np.testing.assert_array_equal(one.values, found.values[1:2])
+        np.testing.assert_array_equal(one.images, found.images[1:2])
+        assert (len(one), one.predicted) == (1, found.predicted[1:2])
+    assert len(found[[2, 0]]) == 2
+    with pytest.raises(IndexError, match="there are 3 images, so there is no number 5"):
+        found[5]

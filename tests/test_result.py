@@ -193,3 +193,60 @@ def test_pyarrow_is_named_where_it_is_missing(tmp_path):
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "Parquet files need pyarrow: pip install 'sharpley[files]'" in run.stderr
+
+
+def rows_with_text(n=30):
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"age": rng.normal(size=n), "kind": rng.choice(["a", "b"], n), "size": rng.normal(size=n)})
+
+
+def of_text(rows):
+    return rows["age"].to_numpy() * rows["size"].to_numpy() + (rows["kind"] == "a").to_numpy()
+
+
+def test_a_saved_estimate_becomes_the_explanation_of_the_call(tmp_path):
+    rows = rows_with_text()
+    explainer = sharpley.Explainer(of_text, rows, rng=0)
+    explainer.estimate(rows[:9]).save(tmp_path / "phi.parquet")
+    found, expected = sharpley.load(tmp_path / "phi.parquet").to_explanation(rows[:9]), explainer(rows[:9])
+    for name in ("values", "base_values", "data", "display_data", "error_std", "lower_bounds", "upper_bounds"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    assert found.feature_names == expected.feature_names
+    assert found.instance_names == expected.instance_names
+    assert sharpley.load(tmp_path / "phi.parquet").to_explanation().data is None
+
+
+def test_one_row_and_several_outputs_become_explanations():
+    rows = rows_with_text()
+    explainer = sharpley.Explainer(
+        lambda x: np.stack([of_text(x), -of_text(x)], axis=1), rows, output_names=["up", "down"]
+    )
+    one, expected = explainer.estimate(rows.iloc[3]).to_explanation(rows.iloc[3]), explainer(rows.iloc[3])
+    np.testing.assert_array_equal(one.values, expected.values)
+    assert one.display_data.tolist() == expected.display_data.tolist()
+    assert list(one.output_names) == ["up", "down"]
+    assert explainer.estimate(rows[:4])[..., "up"].to_explanation(rows[:4]).output_names == "up"
+    with pytest.raises(ValueError, match=r"a value for each row and player, shape \(4, 3\), got \(5, 3\)"):
+        explainer.estimate(rows[:4]).to_explanation(rows[:5])
+
+
+def test_the_table_of_a_notebook_has_one_header():
+    rows = rows_with_text()
+    page = sharpley.Explainer(of_text, rows, rng=0).estimate(rows[:4])._repr_html_()
+    assert page.count("<table") == page.count("<thead") == page.count("95% interval") == 1
+    assert page.count("<tbody") == 4
+    assert all(f"row {number}: base value" in page for number in range(4))
+
+
+def test_costs_are_said_in_predictions_for_models_and_in_evaluations_for_games():
+    rows = rows_with_text()
+    found = sharpley.Explainer(of_text, rows, rng=0).estimate(rows[:4])
+    assert f"from up to {found.n_predictions.max():,} predictions for each row" in str(found)
+    assert f"from {found.n_predictions[0]:,} predictions" in str(found[0])
+    assert "from 8 evaluations" in str(sharpley.shapley_values(sharpley.games.Airport((1.0, 2.0, 4.0))))
+
+
+def test_labels_of_rows_that_are_integers_of_any_size_are_saved(tmp_path):
+    rows = rows_with_text(3).set_axis([2**70, 2**70 + 1, 5], axis=0)
+    sharpley.Explainer(of_text, rows, rng=0).estimate(rows).save(tmp_path / "phi.parquet")
+    assert sharpley.load(tmp_path / "phi.parquet").row_labels == [str(label) for label in rows.index]

@@ -34,6 +34,7 @@ from sharpley.samplers import (
     Sobol,
 )
 from sharpley.shapley import from_orderings, shapley_values
+from sharpley.valuation import DataValuation
 
 __version__ = "0.2.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "Antithetic",
     "Background",
     "BatchHalvedWarning",
+    "DataValuation",
     "EstimatorTimeWarning",
     "Explainer",
     "Forecast",

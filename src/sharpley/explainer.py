@@ -6,24 +6,28 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
-from sharpley._support.checks import check_flag
+import numpy as np
+from numpy.typing import NDArray
+
+from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.shap_names import OF_CALL, OF_CONSTRUCTOR, OF_EXPLAINER, hint, with_hints
 from sharpley._support.typing import RNG
-from sharpley.engine.methods import AUTO, Method, as_method
+from sharpley.engine.methods import Method, as_method
 from sharpley.engine.options import Draws, Limits, Options, check_options, documented
 from sharpley.engine.run import run
 from sharpley.engine.settings import make_settings
-from sharpley.forecast import EXACT_PILOT_ROWS, PILOT_ROWS, Forecast, forecast, pilot_positions
+from sharpley.forecast import PILOT_ROWS, Forecast, choose_pilot, make_forecast, sorted_sample
 from sharpley.games.base import Games
 from sharpley.games.linked import Link, LinkedGames, as_link, check_link
 from sharpley.games.marginal.background import as_background, number_of_rows, take_rows
-from sharpley.games.marginal.containers import is_one_row, row_labels_of
+from sharpley.games.marginal.containers import check_table, column_names_of, is_one_row, row_labels_of
 from sharpley.games.marginal.game import MarginalGame
 from sharpley.games.marginal.known import KnownBackground
-from sharpley.games.marginal.model import ModelFunction
+from sharpley.games.marginal.model import CallTime, ModelFunction
 from sharpley.games.marginal.outputs import Output
+from sharpley.games.marginal.players import check_players
 from sharpley.indices import SHAPLEY, Index, index_by_name
 from sharpley.result import InteractionEstimate, ShapleyEstimate
 
@@ -112,8 +116,13 @@ class Explainer:
         self.model = model
         self.model_method = ModelFunction(model, output, output_names).name
         self.background = as_background(background, rng=rng)
+        check_table("background", self.background.rows)
+        self.background.weights_of(number_of_rows(self.background.rows))  # an error now, if they do not fit
+        width = np.shape(self.background.rows)[1]
+        check_players(width, column_names_of(self.background.rows), groups, feature_names)
         as_method(method)  # an error now, if there is no such method
         self.method = method
+        check_choice("draws", draws, get_args(Draws))
         self.draws = draws
         check_link(link, number_of_rows(self.background.rows))
         self.link = link
@@ -123,7 +132,7 @@ class Explainer:
         self.unbiased = check_flag("unbiased", unbiased)
         self.independent_rows = check_flag("independent_rows", independent_rows)
         self.n_jobs = n_jobs
-        self.batch_size = batch_size
+        self.batch_size = None if batch_size is None else check_count("batch_size", batch_size, minimum=1)
         self.feature_names = feature_names
         self.output_names = output_names
         self._known = KnownBackground()
@@ -255,16 +264,15 @@ class Explainer:
         n_rows: int | None = None,
         **limits: Unpack[Limits],
     ) -> Forecast:
-        """Forecast what explaining rows will cost and how accurate it will be, from a pilot of a few of them.
+        """Forecast what explaining rows will cost and how accurate it will be, from a random pilot of a few of them.
 
         Parameters
         ----------
         X : (rows, columns) array, pandas or polars DataFrame, or scipy sparse matrix
-            Rows that are to be explained. A few of them are explained for the forecast, and the background is
-            predicted, if it has not been yet.
-        pilot_rows : int, default 3
-            Maximum number of rows that are explained for the forecast. More of them give a better forecast of the time
-            that many rows take, which are explained together.
+            Rows that are to be explained. Up to 10,000 of them are predicted, a few with different predictions are
+            explained, and the background is predicted, if it has not been yet.
+        pilot_rows : int, default 20
+            Number of rows that are explained for the forecast, which is better with more of them.
         n_rows : int, optional
             Number of rows that are to be explained, if X is only a sample of them.
         {options}
@@ -285,25 +293,22 @@ class Explainer:
         """
         check_options(limits, Limits, "Explainer.plan", OF_CALL)
         everyone = self._games(X)
-        pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows, pilot_rows)))
-        exact_seconds = self._exact_seconds(pilot)
-        if exact_seconds is None:
-            everyone.predict_background()  # once for the explainer, so that it is not part of what is extrapolated
-        else:
-            pilot = self._games(take_rows(everyone.rows, pilot_positions(everyone.n_rows, EXACT_PILOT_ROWS)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
-            found = self._estimate(pilot, {**limits, "progress": False}, in_workers=False)
-        return forecast(n_rows or everyone.n_rows, found, pilot.model_time, exact_seconds)
+        everyone.predict_background()  # once for the explainer, so that it is not part of what is extrapolated
+        rng = np.random.default_rng(self.rng)
+        known = sorted_sample(everyone.n_rows, rng)
+        predictions = self._games(take_rows(everyone.rows, known)).endpoints()[:, 1]
+        pilot = choose_pilot(predictions, check_count("pilot_rows", pilot_rows, minimum=1), rng)
+        pilot = pilot._replace(positions=known[pilot.positions])
 
-    def _exact_seconds(self, games: MarginalGame) -> float | None:
-        """Return how long a closed form takes for the background and a few rows; None if values are estimated."""
-        method = as_method(self.method)
-        is_open = method.name == AUTO or method.is_closed_form
-        start = perf_counter()
-        if as_link(self.link) is not None or not is_open or games.closed_form(SHAPLEY) is None:
-            return None
-        return perf_counter() - start
+        def explain(which: NDArray[np.int64]) -> tuple[ShapleyEstimate, CallTime]:
+            games = self._games(take_rows(everyone.rows, which))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # a tolerance that the pilot rows miss
+                found = self._estimate(games, {**limits, "progress": False}, in_workers=False)
+            return found, games.model_time
+
+        n = n_rows or everyone.n_rows
+        return make_forecast(n, pilot, rng.permutation(known), explain, everyone.draws_per_call, rng)
 
     def map_partitions(
         self,
@@ -365,7 +370,13 @@ class Explainer:
         found = run(linked, make_settings(options, index))
         labels = row_labels_of(games.rows)
         seconds = perf_counter() - start
-        return replace(found, output_names=games.output_names, row_labels=labels, compute_time=seconds)
+        return replace(
+            found,
+            output_names=games.output_names,
+            row_labels=labels,
+            compute_time=seconds,
+            background_predictions=games.background_predictions,
+        )
 
     if not TYPE_CHECKING:  # for which all names would then exist
 

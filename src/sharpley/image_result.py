@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.presentation.selection import Axis
 from sharpley.result import ShapleyEstimate
 
 
@@ -89,11 +91,15 @@ class ImageEstimate:
     def __len__(self) -> int:
         return len(self.images)
 
-    def __getitem__(self, key: int | slice) -> ImageEstimate:
-        """Select images by position; the result has an axis of images still."""
-        at = slice(key, key + 1 or None) if isinstance(key, int) else key
+    def __getitem__(self, key: Any) -> ImageEstimate:
+        """Select images by position, slice, list of positions or mask; the result still has an axis of images."""
+        at = np.atleast_1d(Axis("images", len(self), None).position(key)).astype(np.int64)
         return ImageEstimate(
-            self.estimate[at], self.images[at], self.segments[at], self.predicted[at], self.explained[at]
+            self.estimate[at],
+            self.images[at],
+            self.segments[at],
+            [self.predicted[each] for each in at],
+            [self.explained[each] for each in at],
         )
 
     def __repr__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,7 +13,7 @@ from sharpley.engine.options import Options, check_options, documented
 from sharpley.engine.run import estimate_along, run
 from sharpley.engine.settings import make_settings
 from sharpley.games.base import Games
-from sharpley.games.callables import as_games
+from sharpley.games.callables import SetGame, as_games
 from sharpley.permutations.orderings import as_orderings
 from sharpley.result import ShapleyEstimate
 from sharpley.samplers.replicates import GroupedOrderings
@@ -25,6 +25,7 @@ def shapley_values(
     d: int | None = None,
     *,
     names: Sequence[str] | None = None,
+    players: Sequence[Hashable] | None = None,
     batch_size: int | None = None,
     **options: Unpack[Options],
 ) -> ShapleyEstimate:
@@ -33,11 +34,14 @@ def shapley_values(
     Parameters
     ----------
     game : callable or Games
-        Maps bool coalitions (m, d) to values (m,), or (m, k) for k outputs.
+        Maps bool coalitions (m, d) to values (m,), or (m, k) for k outputs; with ``players``, a frozenset of names to a
+        number, or to k numbers.
     d : int, optional
         Number of players. By default, the game's attribute ``d`` or ``n_players``.
     names : sequence of d str, optional
         Names of the players, which the result keeps.
+    players : sequence of hashable, optional
+        Names of the players of a function of sets of names; see ``games.SetGame``, which has a cache.
     batch_size : int, optional
         Maximum number of coalitions in one call of the game; 4,096 by default.
     {options}
@@ -53,10 +57,15 @@ def shapley_values(
     >>> found = shapley_values(Airport((1.0, 2.0, 4.0)), rng=0)
     >>> found.values.round(3), found.method, found.n_evals
     (array([0.333, 0.833, 2.833]), 'exact', 8)
+
+    A function of sets of names:
+
+    >>> shapley_values(lambda S: 10.0 if {"a", "b"} <= S else 0.0, players=["a", "b", "c"]).values
+    array([5., 5., 0.])
     """
     check_options(options, Options, "shapley_values")
-    settings = make_settings(options)
-    found: ShapleyEstimate = run(_one_game(game, d, names=names, batch_size=batch_size), settings).row(0)
+    one = _one_game(game if players is None else SetGame(game, players), d, names=names, batch_size=batch_size)
+    found: ShapleyEstimate = run(one, make_settings(options)).row(0)
     return found
 
 

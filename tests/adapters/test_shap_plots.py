@@ -103,6 +103,14 @@ def test_force_and_scatter_show_labels_of_groups():
     assert set(MONTHS) <= set(_texts(lambda: shap.plots.scatter(month, show=False)))
 
 
+def test_the_plot_of_changes_over_time_accepts_explanations():
+    rows = np.random.default_rng(0).normal(size=(150, 3))
+    found = sharpley.Explainer(lambda x: x[:, 0] * x[:, 1] + x[:, 2], rows[:50], rng=0)(rows)
+    shap.plots.monitoring(0, found, rows, show=False)
+    np.testing.assert_array_equal(np.asarray(found[:, 0]), found.values[:, 0])
+    plt.close("all")
+
+
 def test_array_features_have_names():
     assert explanation("arrays").feature_names == [f"Feature {j}" for j in range(9)]
 

@@ -216,3 +216,18 @@ def test_the_page_shows_what_matters(files):
     for name, size in zip(sharpley.load("phi").names, sizes.reshape(-1), strict=True):
         assert f"<td>{name}</td><td>{size:.4g}</td>" in page
     assert Options().method in page
+
+
+def test_names_that_look_like_formulas_are_drawn_as_they_are(files):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    for name in ("X.parquet", "B.parquet"):
+        pd.read_parquet(name).rename(columns={"floor": "$x^$", "lift": "a$b"}).to_parquet(name)
+    Path("batch_models.py").write_text(
+        "def predict(rows):\n    return rows['$x^$'].to_numpy() * rows['a$b'].to_numpy()\n"
+    )
+    call(*ARGUMENTS, "--model", "batch_models:predict", "--report", "page.html")
+    assert "<td>$x^$</td>" in Path("page.html").read_text()
+    ax = sharpley.plotting.intervals(sharpley.load("phi")[:2])
+    sharpley.plotting.save(ax, "intervals.png")
+    assert r"\$x^\$" in [label.get_text() for label in ax.get_yticklabels()]  # which matplotlib draws as $x^$
+    plt.close("all")

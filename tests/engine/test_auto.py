@@ -22,7 +22,9 @@ GAME = UnanimitySum.random(14, n_terms=40, max_order=4, rng=0)
         (Problem(d=10, budget=1023), "gp"),
         (Problem(d=10, budget=12), "gp"),
         (Problem(d=10, budget=11), "antithetic"),  # which then raises an error, since the budget is too small
-        (Problem(d=500, budget=1000), "monte-carlo"),  # so many players that "gp" needs pairs, and these a few more
+        (Problem(d=500, budget=1000), "gp"),
+        (Problem(d=30, budget=602), "gp"),
+        (Problem(d=30, budget=602, outputs=1000), "regression"),  # every output is a game
         (Problem(d=390, budget=785), "gp"),
         (Problem(d=390, budget=785, rows=30), "monte-carlo"),  # a minute of linear algebra for very few predictions
         (Problem(d=30, budget=602, rows=10, draws=100), "gp"),

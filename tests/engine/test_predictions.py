@@ -166,3 +166,25 @@ def test_a_tolerance_does_not_make_rows_with_equal_values_exceed_the_budget():
     found = Explainer(model, data, draws="own", rng=0).estimate(data[:6], tol=1e-6, max_predictions=3000)
     assert not found.converged.any()
     assert model.rows == 404 + found.n_predictions.sum() <= 404 + 6 * 3000
+
+
+def test_predictions_for_the_background_are_counted_in_every_call():
+    model = Counting()
+    explainer = Explainer(model, DATA, rng=0)
+    first = explainer.estimate(DATA[:3] + 0.5, max_predictions=200)
+    assert first.background_predictions == len(DATA) + 4
+    assert model.rows == first.background_predictions + first.n_predictions.sum()
+    model.rows = 0
+    second = explainer.estimate(DATA[:3] + 0.5, max_predictions=200)
+    assert second.background_predictions == 4
+    assert model.rows == 4 + second.n_predictions.sum()
+
+
+@pytest.mark.parametrize(("draws", "expected"), [("auto", 1), ("own", 1), ("shared", 501)])
+def test_one_player_costs_one_prediction_unless_draws_are_shared(draws, expected):
+    calls = []
+    one = Explainer(lambda x: calls.append(len(x)) or x[:, 0] ** 2, DATA[:, :1], draws=draws, rng=0)
+    found = one.estimate(DATA[:3, :1] + 0.5, max_predictions=600)
+    assert found.n_predictions.tolist() == [expected] * 3
+    assert sum(calls) == found.background_predictions + 3
+    np.testing.assert_allclose(found.values[:, 0], (DATA[:3, 0] + 0.5) ** 2 - (DATA[:, 0] ** 2).mean())

@@ -7,7 +7,6 @@ import pytest
 from driving import drive, one_game
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import dense_gram, shapley_functional
 
 import sharpley
 from sharpley import shapley_values
@@ -15,21 +14,9 @@ from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.coalitions.moments import Moments
 from sharpley.engine.methods import as_method
 from sharpley.estimators import GaussianProcessEstimator, GPSettings
-from sharpley.estimators.gp import posterior as gp_posterior
-from sharpley.estimators.gp.data import with_full_coalition
-from sharpley.estimators.gp.kernel import (
-    Scales,
-    fixed_parts,
-    prior_covariance,
-    shapley_of_interactions,
-    shapley_of_linear_by_size,
-    sinh_and_cosh,
-)
-from sharpley.estimators.gp.learning import JITTER, Sample, _Problem
-from sharpley.estimators.gp.posterior import Conditioner
 from sharpley.estimators.pairs.base import PairData
 from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class, quotas
-from sharpley.estimators.pairs.regression import LeastSquares, PairRegression, class_weights
+from sharpley.estimators.pairs.regression import PairRegression, class_weights
 from sharpley.games import Airport, UnanimitySum, WeightedVoting
 from sharpley.permutations.sphere import hyperplane_basis
 
@@ -129,82 +116,6 @@ def test_basis_is_orthonormal_and_sums_to_zero():
     np.testing.assert_allclose(basis.sum(axis=0), 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("d", [2, 3, 5, 6])
-def test_shapley_values_of_the_kernel_agree_with_enumeration(d):
-    rng = np.random.default_rng(d)
-    everything = np.where(all_coalitions(d), 1.0, -1.0)
-    scales = Scales(rng.uniform(0.05, 1.2, d), 1.3, 0.2, 0.7, 0.1)
-    z = everything[rng.integers(2**d, size=6)]
-    sinh, _ = sinh_and_cosh(z, everything, scales.players)
-    fixed = fixed_parts(z, everything)
-    matrix = shapley_functional(all_coalitions(d))
-    np.testing.assert_allclose(shapley_of_interactions(z, scales.players), matrix @ sinh.T, atol=1e-13)
-    np.testing.assert_allclose(shapley_of_linear_by_size(z), matrix @ fixed.linear_by_size.T, atol=1e-13)
-    np.testing.assert_allclose(matrix @ fixed.sizes.T, 0.0, atol=1e-13)
-    gram = dense_gram(everything, everything, scales, 5.0)
-    np.testing.assert_allclose(prior_covariance(scales, 5.0), matrix @ gram @ matrix.T, atol=1e-12)
-
-
-@pytest.mark.parametrize("by", ["likelihood", "held-out pairs"])
-def test_posterior_agrees_with_dense_algebra(monkeypatch, by):
-    """The linear part has a moderate variance, so that the textbook formula is accurate.
-
-    The factor for misfit comes from the likelihood, or from held-out pairs if these give a smaller one.
-    """
-    settings = GPSettings(free_variance=50.0)
-    if by == "likelihood":
-        monkeypatch.setattr(gp_posterior, "_misfit_held_out", lambda alpha, precisions: np.inf)
-    else:
-        monkeypatch.setattr(gp_posterior, "_misfit", lambda squares, degrees_of_freedom: np.inf)
-    data, _ = all_pairs(6, games=2)
-    data = data.pairs(slice(0, 20))
-    scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)
-    signs, values, noise = with_full_coalition(data)
-    gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
-    everything = np.where(all_coalitions(6), 1.0, -1.0)
-    across = shapley_functional(all_coalitions(6)) @ dense_gram(everything, signs, scales, 50.0)
-    no_regression = LeastSquares(np.zeros((6, 2)), np.zeros((6, 2)), 1.0, np.zeros((20, 2)), np.zeros((6, 20)))
-    found = Conditioner(data, no_regression, settings).posterior(np.arange(2), scales)
-    mean = across @ np.linalg.solve(gram, values)
-    np.testing.assert_allclose(found.values, mean + (2 * data.delta - mean.sum(axis=0)) / 6, atol=1e-6)
-    covariance = prior_covariance(scales, 50.0) - across @ np.linalg.solve(gram, across.T)
-    inverse = np.linalg.inv(gram)
-    by_likelihood = (values * (inverse @ values)).sum(axis=0) / (len(values) - 6)
-    by_held_out = ((inverse @ values) ** 2 / np.diag(inverse)[:, None])[:-1].mean(axis=0)
-    misfit = by_likelihood if by == "likelihood" else by_held_out
-    np.testing.assert_allclose(found.variances, np.outer(np.diag(covariance), misfit), rtol=1e-5)
-    elsewhere = everything[[5, 17, 40]]
-    expected = dense_gram(elsewhere, signs, scales, 50.0) @ np.linalg.solve(gram, values)
-    np.testing.assert_allclose(found.predict(elsewhere), expected, atol=1e-4)
-    np.testing.assert_allclose(found.predict(np.ones((1, 6)))[0], data.delta, atol=1e-4)
-
-
-def test_variances_are_at_least_those_from_held_out_pairs():
-    """These are half of those of a regression on the errors at held-out pairs, times the root of its free share."""
-    settings = GPSettings(free_variance=50.0, held_out_pairs=7)
-    data, _ = all_pairs(6, games=2)
-    data = data.pairs(slice(0, 24))
-    scales = Scales(np.linspace(0.1, 0.6, 6), 0.8, 0.1, 0.3, 0.05)
-    linear = PairRegression(data.signs).fit(data.odd, data.delta)
-    dominant = linear._replace(squared_sensitivity=1e6 * linear.squared_sensitivity)  # the posterior's are negligible
-    found = Conditioner(data, dominant, settings).posterior(np.arange(2), scales)
-
-    signs, values, noise = with_full_coalition(data)
-    gram = dense_gram(signs, signs, scales, 50.0) + np.diag(scales.noise * noise + JITTER)
-    by_held_out = np.zeros((6, 2))
-    for i in np.linspace(0, 23, 7).round().astype(int):
-        others = np.delete(np.arange(25), i)
-        predicted = gram[i, others] @ np.linalg.solve(gram[np.ix_(others, others)], values[others])
-        by_held_out += 24 / 7 * np.outer(linear.squared_sensitivity[:, i], (values[i] - predicted) ** 2)
-    by_held_out *= settings.held_out_share * np.sqrt(linear.degrees_of_freedom / 24)
-    np.testing.assert_allclose(found.variances, 1e6 * by_held_out, rtol=1e-4)
-    combined = Conditioner(data, linear, settings).posterior(np.arange(2), scales).variances
-    zero = linear._replace(squared_sensitivity=0 * linear.squared_sensitivity)
-    by_posterior = Conditioner(data, zero, settings).posterior(np.arange(2), scales).variances
-    larger, smaller = np.maximum(by_posterior, by_held_out), np.minimum(by_posterior, by_held_out)
-    np.testing.assert_allclose(combined, larger + smaller / 3, rtol=1e-4)
-
-
 def test_the_sensitivity_of_the_regression_is_that_of_its_values():
     """An error at one pair moves the values; its square counts as far as pairs of the same class were not drawn."""
     data, _ = all_pairs(6, games=1)
@@ -218,21 +129,6 @@ def test_the_sensitivity_of_the_regression_is_that_of_its_values():
         change = regression.fit(moved, data.delta).values - fit.values
         expected = change[:, 0] ** 2 * (1.0 - drawn[data.sizes[i] - 1])
         np.testing.assert_allclose(fit.squared_sensitivity[:, i], expected, atol=1e-12)
-
-
-def test_gradients_agree_with_finite_differences():
-    rng = np.random.default_rng(0)
-    data, _ = all_pairs(6, games=2)
-    data = data.pairs(slice(0, 24))
-    signs, odd, noise = with_full_coalition(data)
-    problem = _Problem(Sample(signs, odd, data.even, noise), np.abs(rng.standard_normal(6)) + 0.1)
-    theta = problem.centre + 0.3 * rng.standard_normal(len(problem.centre))
-    _, gradient = problem.value_and_gradient(theta)
-    for k in range(len(theta)):
-        step = np.zeros(len(theta))
-        step[k] = 1e-5
-        ahead, behind = (problem.value_and_gradient(theta + s * step)[0] for s in (1, -1))
-        assert gradient[k] == pytest.approx((ahead - behind) / 2e-5, rel=1e-4, abs=1e-3)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -279,7 +175,7 @@ def estimated(method, game, d, budget):
 def test_all_pairs_give_exact_values(method, budget):
     """Both from the estimator itself and from a run, also with a budget for more pairs than there are."""
     game = WeightedVoting((5, 4, 3, 2, 1), quota=8)
-    on_pairs = partial(GaussianProcessEstimator, settings=GPSettings(unpaired_evals_per_player=0))
+    on_pairs = partial(GaussianProcessEstimator, settings=GPSettings(most_single=0, paired_evals_per_player=0.0))
     moments = estimated(on_pairs if method == "gp" else method, game, 5, budget)
     np.testing.assert_allclose(moments.values[:, 0], game.shapley_values(), atol=1e-6 if method == "gp" else 1e-12)
     run = shapley_values(game, 5, method=method, max_evals=budget, rng=0)
@@ -308,63 +204,6 @@ def test_errors_are_far_below_those_of_orderings(name):
         for method in ("antithetic", *METHODS)
     }
     assert errors["gp"] < 0.7 * errors["regression"] < 0.2 * errors["antithetic"]
-
-
-def conditioned_on(most_pairs):
-    """The method "gp", with a process that is conditioned on few pairs."""
-    return partial(GaussianProcessEstimator, settings=GPSettings(most_pairs=most_pairs))
-
-
-def test_many_pairs_are_corrected_by_regression():
-    """The process is conditioned on 40 of 299 pairs, and the regression on the others removes its bias."""
-    method = conditioned_on(40)
-    game = WeightedVoting((9, 8, 7, 6, 5, 4, 4, 3, 3, 2, 2, 2), quota=30)
-    truth = game.shapley_values()
-    runs = [shapley_values(game, 12, method=method, max_evals=600, rng=seed) for seed in range(12)]
-    values = np.array([run.values for run in runs])
-    lower, upper = np.moveaxis([run.interval(0.95) for run in runs], 1, 0)
-    assert ((lower <= truth) & (truth <= upper)).mean() > 0.9
-    few = [shapley_values(game, 12, method=method, max_evals=82, rng=seed).values for seed in range(12)]
-    assert np.mean((values - truth) ** 2) < 0.3 * np.mean((np.array(few) - truth) ** 2)
-    np.testing.assert_allclose(values.sum(axis=1), truth.sum(), atol=1e-9)
-
-
-def test_a_few_pairs_beyond_those_conditioned_on_do_not_increase_the_error():
-    """Fewer of them than coefficients give no correction, and slightly more a weak one: coverage stays as it is."""
-    method = conditioned_on(150)
-    game = UnanimitySum.random(20, n_terms=100, max_order=5, rng=1)
-    truth = game.shapley_values()
-
-    def run(pairs):
-        runs = [shapley_values(game, 20, method=method, max_evals=2 + 2 * pairs, rng=seed) for seed in range(10)]
-        covered = [np.abs(r.values - truth) <= r.interval()[1] - r.values for r in runs]
-        assert min(r.standard_errors.min() for r in runs) > 0
-        return np.mean([(r.values - truth) ** 2 for r in runs]), np.mean(covered)
-
-    errors, coverage = zip(*(run(150 + more) for more in (0, 1, 10, 59, 61, 100, 300, 2000)), strict=True)
-    assert max(errors[:6]) < 1.3 * errors[0]
-    assert errors[7] < 0.5 * errors[0]
-    assert min(coverage) > 0.85
-
-
-def test_the_corrected_process_is_consistent():
-    """With nearly all pairs, the error is nearly 0: pairs conditioned on count too, but represent only themselves."""
-    method = conditioned_on(40)
-    game = GAMES["airport"]
-    truth = game.shapley_values()
-    few, many, nearly_all = (
-        np.sqrt(
-            np.mean(
-                [
-                    (shapley_values(game, 12, method=method, max_evals=budget, rng=seed).values - truth) ** 2
-                    for seed in range(6)
-                ]
-            )
-        )
-        for budget in (300, 2002, 4092)
-    )
-    assert many < 0.5 * few
-    assert nearly_all < 0.05 * few
 
 
 @pytest.mark.parametrize("method", METHODS)

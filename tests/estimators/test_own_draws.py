@@ -12,8 +12,8 @@ import sharpley
 from sharpley import Background, Explainer, MarginalGame, estimate
 from sharpley.estimators.draws.controls import NO_BIN, make_controls
 from sharpley.estimators.draws.population import by_draw
-from sharpley.estimators.draws.survey import NestedRegression, RidgeRegression, own_features
-from sharpley.estimators.draws.visits import Visits
+from sharpley.estimators.draws.survey import Fit, NestedRegression, RidgeRegression, own_features, sample_of
+from sharpley.estimators.draws.visits import FoldedVisits, Visits, sizes_of_draws
 from sharpley.estimators.draws.walks import Steps, Walks
 
 RNG = np.random.default_rng(5)
@@ -32,38 +32,78 @@ def exact(background, rows, weights=None, function=model):
     return estimate(games, method="exact", draws="shared").values
 
 
-def visit_counts(n_draws, *extensions, seed=0):
-    visits = Visits(np.arange(n_draws), np.random.default_rng(seed))
+def visits_of(n_draws, *, sizes=None, expected=None, seed=0):
+    sizes = np.ones(n_draws) if sizes is None else sizes
+    return Visits(np.arange(n_draws), sizes, np.random.default_rng(seed), expected)
+
+
+def visit_counts(n_draws, *extensions, seed=0, **options):
+    visits = visits_of(n_draws, seed=seed, **options)
     return np.bincount(np.concatenate([visits.extend(count) for count in extensions]), minlength=n_draws)
 
 
 def test_few_of_many_draws_are_visited_once():
-    counts = visit_counts(1000, 50, 40)
-    assert counts.max() == 1
-    assert counts.sum() == 90
+    for counts in (visit_counts(1000, 50, 40), visit_counts(1000, 90, expected=90)):
+        assert counts.max() == 1
+        assert counts.sum() == 90
 
 
 def test_visited_draws_are_spread_over_the_list():
-    counts = visit_counts(1000, 50)
+    counts = visit_counts(1000, 50, expected=50)
     assert counts.reshape(50, 20).sum(axis=1).tolist() == [1] * 50
+    assert visit_counts(1000, 30, 20).reshape(10, 100).sum(axis=1).min() >= 4
 
 
-def test_every_draw_has_the_same_probability_of_being_visited():
-    total = sum((visit_counts(30, 7, 8, seed=seed) for seed in range(2000)), np.zeros(30))
-    expected = 2000 * 15 / 30
-    assert abs(total - expected).max() < 5 * np.sqrt(expected)
+SIZES = np.append(RNG.exponential(size=38) ** 2, [0.0, 20.0])
+
+
+@pytest.mark.parametrize(("extensions", "expected"), [((15,), 15), ((70,), 70), ((5, 10), None), ((20, 13, 40), None)])
+def test_draws_are_visited_with_the_probabilities_that_are_said(extensions, expected):
+    runs, total = 3000, sum(extensions)
+    hits = sum(visit_counts(40, *extensions, sizes=SIZES, expected=expected, seed=s) > 0 for s in range(runs))
+    said = visits_of(40, sizes=SIZES, expected=expected).probabilities(total)
+    assert said[38] == 0.0
+    assert said[39] == 1.0
+    assert len(set(said.round(3))) > 10 or total > 40
+    assert (abs(hits / runs - said) <= 5 * np.sqrt(said * (1 - said) / runs)).all()
+
+
+def test_folds_are_visited_with_the_probabilities_that_are_said():
+    folds, runs = np.arange(40) % 2, 3000
+    for expected in (15, None):
+        hits = np.zeros(40)
+        for seed in range(runs):
+            visits = FoldedVisits(np.arange(40), SIZES, folds, np.random.default_rng(seed), expected)
+            draws = visits.extend(15) if expected else np.concatenate([visits.extend(4), visits.extend(11)])
+            hits[np.unique(draws)] += 1
+        said = visits.probabilities(15)
+        assert (abs(hits / runs - said) <= 5 * np.sqrt(said * (1 - said) / runs)).all()
 
 
 def test_some_draws_are_visited_twice_if_many_of_all_draws_are_visited():
-    counts = visit_counts(1000, 600)
+    counts = visit_counts(1000, 600, expected=600)
     assert (counts == 2).sum() == 18  # 3%
     assert counts.max() == 2
+    assert 14 <= (visit_counts(1000, 300, 300) == 2).sum() <= 40
 
 
 def test_all_draws_are_visited_before_most_are_visited_again():
-    counts = visit_counts(100, 230)
+    counts = visit_counts(100, 230, expected=230)
     assert counts.min() == 2
     assert counts.max() == 3
+
+
+def test_sizes_are_equal_unless_tails_are_heavy():
+    normal, weights = RNG.normal(size=(2000, 1)), np.full(2000, 1 / 2000)
+    np.testing.assert_array_equal(sizes_of_draws(normal, weights), 1.0)
+    np.testing.assert_array_equal(sizes_of_draws(np.full((5, 2), 3.0), np.full(5, 0.2)), 1.0)
+    heavy = np.where(np.arange(2000) < 10, 1e4, normal[:, 0])[:, None]
+    sizes = sizes_of_draws(heavy, weights)
+    assert sizes[:10].min() > 50 * sizes[10:].max()
+    assert sizes.min() > 0.3  # none is left out
+    assert sizes.mean() == pytest.approx(1.0)
+    both = sizes_of_draws(np.column_stack([normal, heavy]), weights)
+    np.testing.assert_allclose(both, (1.0 + sizes) / 2)
 
 
 def slow_contributions(value, orderings, d):
@@ -86,7 +126,7 @@ def test_walks_have_the_contributions_of_slow_walks(ends_known):
     rows = np.array([2, 0])
     pairs = np.repeat(rows, 10), np.tile(steps.draws, 2)
     walks = Walks(steps, games.differing(*pairs).reshape(2, 10, 6), ends_known)
-    which, coalitions, draws = walks.ask(slice(0, len(walks)))
+    which, coalitions, draws = walks.ask(np.arange(len(walks)))
     values = games.evaluator()(rows[which], coalitions, draws)
     known = (games.draw_facts().empty[steps.draws], games.endpoints()[rows, 1]) if ends_known else (None, None)
     found = walks.contributions(values, *known)
@@ -118,32 +158,48 @@ def leave_one_out(features, values, penalty):
     return errors
 
 
-def test_nested_regression_is_the_difference_estimator_with_the_best_leave_one_out_error():
+def unequal_sample(n):
+    chances = np.linspace(0.05, 0.8, n)
+    return sample_of(np.arange(n), np.full(n, 1.0 / 300), chances)
+
+
+def test_nested_regression_is_the_regression_estimator_with_the_best_leave_one_out_error():
     features = np.column_stack([np.ones(60), RNG.normal(size=(60, 3))])
     values = features[:, :2] @ [1.0, 2.0] + 0.1 * RNG.normal(size=60)
-    means, shares = np.array([1.0, 0.3, -0.2, 0.1]), np.full(60, 1 / 60)
-    found = NestedRegression(features, means, shares).fit(values[None, :, None])
-    by_count = {}
-    for count in (1, 2, 4):
-        errors = leave_one_out(features[:, :count], values, 0.0)
-        beta = np.linalg.lstsq(features[:, :count], values, rcond=None)[0]
-        estimate_of_mean = means[:count] @ beta + (values - features[:, :count] @ beta).mean()
+    means, sample = np.array([1.0, 0.3, -0.2, 0.1]), unequal_sample(60)
+    found = NestedRegression(features, means, sample, most=4).fit(values[None, :, None])
+    by_count, scales = {}, sample.scales
+    for count in (1, 2, 3, 4):
+        scaled = features[:, :count] * scales[:, None]
+        errors = leave_one_out(scaled, scales * values, 0.0)
+        beta = np.linalg.lstsq(scaled, scales * values, rcond=None)[0]
+        estimate_of_mean = means[:count] @ beta + sample.shares @ (values - features[:, :count] @ beta)
+        # The part of each value in the estimate, relative to its share.
+        gram = np.linalg.inv(scaled.T @ scaled)
+        part = 1 + ((means[:count] - sample.shares @ features[:, :count]) @ gram @ scaled.T) * scales / sample.shares
+        errors = errors * part
         by_count[float((errors**2).mean())] = estimate_of_mean, errors
     best = by_count[min(by_count)]
-    assert found.means[0, 0] == pytest.approx(best[0], abs=1e-6)
-    np.testing.assert_allclose(found.errors[0, :, 0], best[1], atol=1e-5)
+    assert found.means[0, 0] == pytest.approx(best[0], abs=1e-9)
+    np.testing.assert_allclose(found.errors[0, :, 0], best[1], atol=1e-9)
+
+
+def test_a_feature_that_others_explain_is_left_out():
+    features = np.column_stack([np.ones(60), np.arange(60.0), 2 * np.arange(60.0) - 1, RNG.normal(size=60)])
+    values, means = RNG.normal(size=(1, 60, 1)) + features[:, 1, None], np.array([1.0, 29.5, 1e6, 0.0])
+    sample = unequal_sample(60)
+    found = NestedRegression(features, means, sample, most=4, only_all=True).fit(values)
+    without = NestedRegression(features[:, [0, 1, 3]], means[[0, 1, 3]], sample, most=3, only_all=True).fit(values)
+    np.testing.assert_allclose(found.means, without.means)
 
 
 def test_ridge_regression_has_the_best_leave_one_out_error_of_its_penalties():
     features = RNG.normal(size=(80, 10))
     values = features @ RNG.normal(size=10) + RNG.normal(size=80)
-    ridge = RidgeRegression(features, np.full(80, 1 / 80))
-    from sharpley.estimators.draws.survey import Fit
-
-    found = ridge.improve(Fit(np.zeros((1, 1)), values[None, :, None]))
-    slow = min(
-        (leave_one_out(features, values, p) for p in (10.0, 100.0, 1000.0, 10_000.0)), key=lambda e: (e**2).mean()
-    )
+    sample = unequal_sample(80)
+    scaled, errors = features * sample.scales[:, None], values * sample.scales
+    found = RidgeRegression(features, sample).improve(Fit(np.zeros((1, 1)), errors[None, :, None]))
+    slow = min((leave_one_out(scaled, errors, p) for p in (10.0, 100.0, 1000.0, 10_000.0)), key=lambda e: (e**2).mean())
     np.testing.assert_allclose(found.errors[0, :, 0], slow, atol=1e-8)
 
 
@@ -153,8 +209,13 @@ def test_features_of_all_draws_have_the_means_that_are_said():
     controls = make_controls(facts, weights, 6)
     for player in range(6):
         for shared_bin in np.unique(controls.shared_bins(facts.row_columns, player)):
-            features, means = own_features(controls, np.arange(600), player, int(shared_bin))
-            np.testing.assert_allclose(features.mean(axis=0), means, atol=1e-12)
+            numbers = controls.numbers.at(facts.columns)[:, controls.numbers.players == player]
+            limits = np.array([[-0.5], [0.5]])
+            within = np.clip(numbers, *limits)
+            at = controls, np.arange(600), player, int(shared_bin)
+            for options in ((numbers, np.zeros(1)), (within, within.mean(axis=0), limits)):
+                features, means = own_features(*at, *options)
+                np.testing.assert_allclose(features.mean(axis=0), means, atol=1e-12)
     assert (controls.shared_bins(facts.row_columns, 4) != NO_BIN).all()  # three values that many rows have
     assert (controls.shared_bins(facts.row_columns, 0) == NO_BIN).all()
 
@@ -167,10 +228,71 @@ def test_summary_by_draw():
     assert found.draws.tolist() == [3, 7, 9]
     assert found.counts.tolist() == [2, 2, 1]
     np.testing.assert_allclose(found.means[:, 0], contributions[:, [1, 4]].mean(axis=1))
-    spread = contributions[:, [1, 4]].var(axis=1, ddof=1) + contributions[:, [0, 2]].var(axis=1, ddof=1)
-    np.testing.assert_allclose(found.within, spread / 2)
-    assert found.informative[0].tolist() == [3, 3, 2]
-    assert found.revisited[0].tolist() == [2, 2, 1]
+    assert found.repeated.tolist() == [0, 1]
+    np.testing.assert_allclose(found.spreads[:, 0], contributions[:, [1, 4]].var(axis=1, ddof=1))
+    np.testing.assert_allclose(found.spreads[:, 1], contributions[:, [0, 2]].var(axis=1, ddof=1))
+    assert found.differing[0].sum(axis=0).tolist() == [3, 3, 2]
+
+
+LINEAR = RNG.normal(size=6)
+
+
+def test_linear_models_are_exact_from_the_least_budget_on():
+    def linear(x):
+        return x @ LINEAR
+
+    data = RNG.normal(size=(600, 6))
+    truth = LINEAR * (ROWS - data.mean(axis=0))
+    for budget in (21, 60, 1000):
+        found = Explainer(linear, data, rng=0).estimate(ROWS, max_predictions=budget)
+        np.testing.assert_allclose(found.values, truth, atol=1e-12)
+        assert (found.standard_errors > 0).all()  # other orderings might have shown something else
+
+
+def test_a_column_with_heavy_tails_is_not_extrapolated_beyond_the_visited_rows():
+    data = DATA.copy()
+    data[7, 0] = 1000.0
+    truth = exact(data, ROWS, function=lambda x: np.tanh(x[:, 0]) + model(DATA[:1])[0] + x[:, 1])
+    found = [
+        Explainer(lambda x: np.tanh(x[:, 0]) + model(DATA[:1])[0] + x[:, 1], data, draws="own", rng=s).estimate(
+            ROWS, max_predictions=400
+        )
+        for s in range(20)
+    ]
+    errors = np.array([run.values[:, 0] - truth[:, 0] for run in found])
+    assert np.sqrt((errors**2).mean()) < 0.1  # extrapolated, 0.4 and more
+
+
+def test_products_of_two_columns_are_exact():
+    def quadratic(x):
+        return x @ LINEAR + x[:, 0] * x[:, 1] - 3 * x[:, 2] * x[:, 4]
+
+    found = Explainer(quadratic, DATA, draws="own", rng=0).estimate(ROWS, max_predictions=1000)
+    np.testing.assert_allclose(found.values, exact(DATA, ROWS, function=quadratic), atol=1e-12)
+
+
+def test_few_rows_with_most_of_the_variance_are_all_visited():
+    def rare(x):
+        return 1e4 * (x[:, 0] > 2.3) * (1 + x[:, 1]) + x @ LINEAR
+
+    truth = exact(DATA, ROWS, function=rare)
+    found = [Explainer(rare, DATA, draws="own", rng=s).estimate(ROWS, max_predictions=600) for s in range(10)]
+    errors = np.mean([((run.values - truth) ** 2).sum() for run in found]) / (truth**2).sum()
+    assert errors < 0.01  # with equal probabilities, 0.1 and more
+    covered = [(run.interval()[0] <= truth) & (truth <= run.interval()[1]) for run in found]
+    assert np.mean(covered) > 0.85
+
+
+@pytest.mark.parametrize("predictions", [50, 100, 200, 1000])
+def test_no_error_is_0_where_a_value_is_wrong(predictions):
+    rng = np.random.default_rng(0)
+    background, rows = rng.normal(size=(500, 10)), rng.normal(size=(3, 10))
+
+    def rules(x):
+        return (x[:, :3].sum(axis=1) > 3) * 1.0 + (x[:, 3:6].sum(axis=1) > 3) * 1.0
+
+    found = Explainer(rules, background, rng=0).estimate(rows, max_predictions=predictions)
+    assert (found.standard_errors > 0).all()
 
 
 @pytest.mark.parametrize("method", ["monte-carlo", "antithetic", "orthogonal", "sobol", "herding", "sbq", "design"])

@@ -48,7 +48,7 @@ def test_codes_keep_order_and_equality():
     columns = np.array([[3.0, 7.0], [np.nan, 2.0], [-np.inf, 7.0], [3.0, 5.0], [1e300, 2.0]])
     rows = np.array([[3.0, 7.0], [2.0, 9.0], [np.nan, np.nan], [np.inf, 2.0]])
     empty = np.array([[1.0], [2.0], [3.0], [0.0], [2.0]])  # means of the categories: 7 has 2, 2 has 2, 5 has 0
-    facts = DrawFacts(empty, columns, rows, np.array([False, True]), np.arange(2), {})
+    facts = DrawFacts(empty, columns, rows, np.array([False, True]), np.arange(2))
     codes = make_codes(facts)
     assert codes.columns[0].tolist() == [1.0, -1.0, 0.0, 1.0, 2.0]
     assert codes.columns[1][3] == 0.0
@@ -125,7 +125,7 @@ def test_draws_of_both_folds_are_visited_evenly_and_independently():
     counts = np.zeros(40)
     together = np.zeros(2)
     for seed in range(1000):
-        visits = FoldedVisits(np.arange(40), folds, np.random.default_rng(seed))
+        visits = FoldedVisits(np.arange(40), np.ones(40), folds, np.random.default_rng(seed), None)
         drawn = np.concatenate([visits.extend(5), visits.extend(3)])
         assert np.bincount(folds[drawn]).tolist() == [4, 4]
         counts += np.bincount(drawn, minlength=40)

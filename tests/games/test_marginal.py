@@ -1,5 +1,8 @@
 """Marginal games: the model receives rows of every type in the type and with the dtypes that were given."""
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -208,6 +211,37 @@ def test_reused_memory_is_read_only():
     Explainer(lambda t: seen.append(t.flags.writeable) or t[:, 0], DATA[:5], rng=0, batch_size=10).estimate(DATA[5:7])
     assert seen[:3] == [True, True, True]  # copies of the background, of some of its rows once more, and of X
     assert not any(seen[3:])
+
+
+def test_a_model_that_hides_why_it_cannot_write_gets_memory_that_it_may_write_to():
+    def hides(t):
+        try:
+            t[:, 0] *= 2.0
+        except ValueError:
+            raise RuntimeError("internal error 7") from None
+        return interaction(t)
+
+    found = Explainer(hides, DATA[:5], rng=0, batch_size=10).estimate(DATA[5:9])
+    expected = Explainer(lambda t: interaction(t * [2.0, 1, 1, 1, 1]), DATA[:5], rng=0, batch_size=10).estimate(
+        DATA[5:9]
+    )
+    np.testing.assert_allclose(found.values, expected.values)
+
+
+def test_memory_is_reused_unless_the_model_itself_may_hand_it_to_torch(monkeypatch):
+    torch = ModuleType("torch")
+    torch.Tensor = type("Tensor", (), {})
+    monkeypatch.setitem(sys.modules, "torch", torch)  # imported by somebody else, which does not matter
+    for names, is_new in (
+        ({}, False),
+        ({"torch": torch}, True),
+        ({"net": type("Net", (), {"__module__": "torch.nn"})()}, True),
+    ):
+        seen = []
+        scope = {"seen": seen, **names}
+        exec("def model(t):\n    seen.append(t.flags.writeable)\n    return t[:, 0]", scope)
+        Explainer(scope["model"], DATA[:5], rng=0, batch_size=10).estimate(DATA[5:7])
+        assert all(seen[3:]) == is_new
 
 
 def test_a_model_may_return_a_view_of_its_input():

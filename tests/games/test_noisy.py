@@ -88,14 +88,17 @@ def test_the_same_seed_gives_the_same_numbers():
 
 
 def test_what_a_repetition_has_in_common_does_not_disturb():
-    """Common noise of a whole repetition cancels in differences: a linear game is then exact."""
+    """Common noise of a whole repetition cancels in differences: a linear game is then exact.
+
+    What was not seen keeps its error bar above 0, far below the noise.
+    """
 
     def function(coalitions, seed):
         return coalitions @ np.arange(1.0, D + 1) + 100.0 * np.random.default_rng(seed).normal()
 
     found = sharpley.estimate(NoisyGame(function, D, seeded=True), rng=0)
     np.testing.assert_allclose(found.values[0], np.arange(1.0, D + 1), rtol=1e-9)
-    assert (found.standard_errors < 1e-9).all()
+    assert (found.standard_errors < 0.5).all()
 
 
 def test_several_outputs_and_names():

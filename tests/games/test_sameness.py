@@ -210,3 +210,13 @@ def test_masked_values_in_results_of_models_and_games_raise_an_error():
         Explainer(model, MASKED.filled()).estimate(MASKED.filled())
     with pytest.raises(ValueError, match="the game must return finite numbers, but returned masked values"):
         shapley_values(lambda S: np.ma.masked_array(S.sum(axis=1), mask=S[:, 0]), 3)  # noqa: N803
+
+
+@pytest.mark.parametrize("make", [np.asarray, lambda x: x[0], lambda x: pd.DataFrame(x, columns=["a", "c"])])
+def test_half_precision_beside_categories_of_numbers(make):
+    background = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "c": pd.Categorical([0.5, 1.0, 0.5, 1.0])})
+    rows = np.array([[1.5, 0.5], [0.25, 1.0]], dtype=np.float16)
+    found = Explainer(lambda x: x["a"] * x["c"].astype(float), background, rng=0).estimate(make(rows))
+    np.testing.assert_allclose(
+        np.sum(found.values, axis=-1) + found.base_values, [0.75, 0.25][: np.size(found.n_evals)]
+    )

@@ -194,3 +194,15 @@ def test_every_name_in_the_table_gives_an_index_with_that_name():
         assert index_by_name(name).name == name
     mine = Index("mine", (Point(0.3),))
     assert index_by_name(mine) is mine
+
+
+def test_weights_over_sizes_are_enumerated_for_models_with_closed_forms():
+    """The closed form of trees needs nodes for any number of players, which such weights do not have."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    x = np.random.default_rng(0).normal(size=(60, 4))
+    forest = RandomForestRegressor(3, max_depth=3, random_state=0).fit(x, x[:, 0] * x[:, 1])
+    games = sharpley.MarginalGame(forest, x[:10], x[:1])
+    found = sharpley.estimate(games, index=probabilistic_values([0.25] * 4))
+    assert found.method == "exact"
+    np.testing.assert_allclose(found.values, sharpley.estimate(games).values, atol=1e-12)

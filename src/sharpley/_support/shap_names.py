@@ -13,6 +13,17 @@ OF_EXPLAINER = {
     "expected_value": "explainer.estimate(X).base_values, or sharpley.adapters.shap.PermutationExplainer, which has it",
     "masker": "explainer.background",
     "data": "explainer.background.rows",
+    "shap_interaction_values": "explainer.interactions(X)",
+}
+OF_ESTIMATE = {
+    "plot": "sharpley.plotting.intervals(estimate), or shap's plots of estimate.to_explanation(X)",
+    "data": "the rows that you explained; estimate.to_explanation(X) keeps them for shap's plots",
+    "error_std": "standard_errors",
+    "lower_bounds": "interval()[0]",
+    "upper_bounds": "interval()[1]",
+    "feature_names": "names",
+    "expected_value": "base_values",
+    "shap_values": "values",
 }
 OF_CONSTRUCTOR = {
     "seed": "rng=0",
@@ -29,6 +40,8 @@ OF_CALL = {
     "npermutations": "max_evals=",
     "silent": "progress=False",
     "error_bounds": "no argument: error_std, lower_bounds and upper_bounds are always there",
+    "check_additivity": "no argument: base value and values add up to the prediction by construction",
+    "interactions": "explainer.interactions(X)",
     "main_effects": "sharpley.adapters.shap.PermutationExplainer, which has it",
     "outputs": "output= of the explainer",
     "link": "link= of the explainer",

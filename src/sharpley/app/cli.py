@@ -91,7 +91,7 @@ def reproduce(
     names: Annotated[
         list[str], typer.Argument(metavar="NAME...|all", help="Names of figures and tables, listed above.")
     ],
-    preset: Annotated[str, typer.Option(help="How large the runs are: quick, laptop or paper.")] = "laptop",
+    preset: Annotated[str, typer.Option(help="How large the runs are: quick, laptop, images or paper.")] = "laptop",
     jobs: Annotated[
         int, typer.Option(help="Number of processes; -1 for one per core. Results do not depend on it.")
     ] = 1,
@@ -101,6 +101,9 @@ def reproduce(
     data: Annotated[
         Path | None, typer.Option(help="Folder with the data sets; if not given, they are downloaded.")
     ] = None,
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Show the finished cells of images so far, and compute nothing.")
+    ] = False,
 ) -> None:
     """Reproduce figures and tables of the paper, and write a page that shows them.
 
@@ -114,7 +117,8 @@ def reproduce(
 
     Images: images, images-time, images-lambda.
 
-    Claims of the text: propositions, herding-rate, orthogonal-blocks, clustering.
+    Claims of the text: propositions, herding-rate, functions, orthogonal-blocks,
+    clustering.
 
     Beyond the paper: ours-gbdt, ours-mlp, own-draws, images-ours.
 
@@ -124,7 +128,7 @@ def reproduce(
     from sharpley_experiments.paper.reproduce import reproduce as run
 
     with plain_errors():
-        outcome = run(names, out, preset=preset, jobs=jobs, data=data)
+        outcome = run(names, out, preset=preset, jobs=jobs, data=data, stored=stored)
     typer.echo(f"Page: {outcome.page.resolve().as_uri()}")
     if outcome.failed:
         typer.echo(f"sharpley: could not reproduce {', '.join(outcome.failed)}", err=True)

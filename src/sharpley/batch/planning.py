@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sharpley.batch.frames import random_rows, sample_frame
 from sharpley.batch.recipe import Options
 from sharpley.batch.request import make_request
-from sharpley.forecast import readable
+from sharpley.forecast import MOST_SORTED, readable
 
-PILOT_ROWS = 200  # explained for the forecast; parts have at least half as many
+PILOT_ROWS = 40  # explained for the forecast
 
 
 def forecast_files(
@@ -22,7 +23,7 @@ def forecast_files(
     trust_pickle: bool = False,
     trusted_types: Sequence[str] = (),
 ) -> str:
-    """Say what ``explain_files`` would cost with the same arguments, from its first rows; nothing is written.
+    """Say what ``explain_files`` would cost with the same arguments, from a few random rows; nothing is written.
 
     Parameters
     ----------
@@ -48,9 +49,8 @@ def forecast_files(
     explainer = recipe.explainer()
     n, limits = request.data.n_rows, request.options
     budget = {"max_evals": limits.max_evals, "max_predictions": limits.max_predictions, "tol": limits.tol}
-    pilot = request.frame(0, min(n, PILOT_ROWS), recipe.background)
-    explainer.plan(pilot, **budget)  # type: ignore[arg-type] # compiles what is compiled on first use
-    found = explainer.plan(pilot, **budget, pilot_rows=PILOT_ROWS, n_rows=n)  # type: ignore[arg-type]
+    sample = sample_frame(request.data, random_rows(n, MOST_SORTED, limits.seed), recipe.background)
+    found = explainer.plan(sample, **budget, pilot_rows=PILOT_ROWS, n_rows=n)  # type: ignore[arg-type]
     lines = [str(found)]
     if jobs not in (1, -1):
         lines.append(f"in {jobs} processes about {readable(found.seconds / jobs)}, if each has a core of its own")

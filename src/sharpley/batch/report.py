@@ -19,7 +19,7 @@ import numpy as np
 from sharpley._support.atomic import replace_text
 from sharpley._support.typing import Floats
 from sharpley.batch.outcome import Outcome
-from sharpley.plotting.axes import from_pyplot, require_matplotlib
+from sharpley.plotting.axes import from_pyplot, literal, require_matplotlib
 from sharpley.presentation import row_table
 from sharpley.presentation.parquet import pyarrow
 from sharpley.result import ShapleyEstimate
@@ -121,7 +121,8 @@ def _points(summary: Summary, output: int) -> Axes:
     import shap
 
     one = summary.sample[:, :, output]
-    explanation = shap.Explanation(values=one.values, base_values=one.base_values, feature_names=one.names)
+    names = [literal(name) for name in one.names or ()]
+    explanation = shap.Explanation(values=one.values, base_values=one.base_values, feature_names=names)
     return from_pyplot(lambda: shap.plots.violin(explanation, plot_type="violin", show=False), size=(7.2, 4.8))
 
 

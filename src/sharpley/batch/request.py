@@ -47,9 +47,9 @@ class Request:
         """Yield the ids of the rows in ascending ranges, as arrays of pyarrow; None without a column of ids."""
         return repeat(None) if self.id_column is None else self.data.ids(ranges, self.id_column)
 
-    def frame(self, start: int, stop: int, background: Any) -> Any:
-        """Return some rows as a frame like the background."""
-        return frame_of(next(self.tables([(start, stop)])), background, start)
+    def first_row(self, background: Any) -> Any:
+        """Return the first row as a frame like the background."""
+        return frame_of(next(self.tables([(0, 1)])), background, range(1))
 
 
 def _types(schema: Any, model: models.ModelSource, id_column: str | None) -> Any:

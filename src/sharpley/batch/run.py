@@ -157,7 +157,7 @@ class Run:
                 f"the results in the folder are those of other settings: {'; '.join(changed)}. "
                 "Use the same settings to go on, another folder, or --restart to begin anew"
             )
-        explain(self.recipe, self._request.frame(0, 1, self.recipe.background))
+        explain(self.recipe, self._request.first_row(self.recipe.background))
         if before is None:
             self._journal.begin(self._plan)
 
@@ -178,7 +178,7 @@ class Run:
         ranges = [(part.start, part.stop) for part in missing]
         for part, table, ids in zip(missing, self._request.tables(ranges), self._request.ids(ranges), strict=False):
             self._ids[part.number] = ids
-            yield part, frame_of(table, self.recipe.background, part.start)
+            yield part, frame_of(table, self.recipe.background, range(part.start, part.stop))
 
     def _write(self, found: Explained) -> None:
         """Write the file of a part: under another name until it is complete and on disk; then name it."""

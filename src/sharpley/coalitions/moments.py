@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.statistics import unseen
 
 DIGITS = 9  # to which values must differ to be distinct
+ROUNDING = unseen.ROUNDING
 MAX_EXPONENT = 300  # values up to 2 to this power, or down to its inverse, are computed with as they are
-ROUNDING = 1e-12  # deviations below this multiple of the largest contribution are due to rounding
 
 
 class Moments(NamedTuple):
@@ -93,39 +94,6 @@ def grouped_moments(totals: Floats, weights: Floats) -> Moments:
     spread = totals - weights.reshape(-1, *[1] * mean.ndim) * mean
     variance = (spread**2).sum(axis=0) / (1.0 - concentration)
     return Moments(mean, np.asarray(variance), np.full_like(mean, 1.0 / concentration - 1.0))
-
-
-def unseen_variances(contributions: Floats) -> Floats:
-    """Return the least variance of a mean, since contributions of another kind may not have been seen, (r, d, k).
-
-    A player who contributed the same in all of n samples may yet contribute something else in further ones: with
-    probability 1 / (n + 2), by the rule of succession. How much is estimated by the other players' deviations from
-    their means, or, if no player deviates, by the largest contribution, with a weight of 1/n. A player that was seen to
-    deviate m times is known from these m, and the limit decreases with m².
-
-    Parameters
-    ----------
-    contributions : (n, r, d, k) float
-        Contributions of players in n samples.
-
-    Examples
-    --------
-    The first player deviates in half of the samples, the second in none:
-
-    >>> seen = np.zeros((8, 1, 2, 1))
-    >>> seen[::2, 0, 0] = 2.0
-    >>> unseen_variances(seen)[0, :, 0]
-    array([0.00015432, 0.0125    ])
-    """
-    n = len(contributions)
-    largest = np.abs(contributions).max(axis=(0, 2), keepdims=True)[0]
-    squares = (contributions - contributions.mean(axis=0)) ** 2
-    deviates = squares > (ROUNDING * largest) ** 2
-    times = deviates.sum(axis=0)
-    # One axis after the other: summed at once, the order would depend on the number of rows.
-    total, of_all = (squares * deviates).sum(axis=0).sum(axis=1), times.sum(axis=1)
-    typical = np.where(of_all > 0, total / np.maximum(of_all, 1), largest[:, 0] ** 2 / n)[:, None]
-    return np.asarray(typical / ((n + 2.0) * n * (times + 1.0) ** 2))
 
 
 def group_totals(weighted: Floats, groups: NDArray[np.int64]) -> Floats:

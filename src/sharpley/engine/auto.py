@@ -14,10 +14,11 @@ them):
    28 d for 100 draws, for instance, or 1.5 d² if that is less (``SHARED_EVALS_OF_COALITIONS``). With fewer, own draws
    had lower errors (``sharpley_experiments.studies.draws_rule``); with more, "gp" learns the mean over all draws to
    many digits.
+   With a tolerance, the budget is a limit that is rarely reached, and own draws meet the tolerance with fewer
+   predictions unless draws are few or the tolerance is tight (``sharpley_experiments.studies.stress``).
 3. Otherwise every coalition is evaluated for all draws. "gp" has the lowest error of all methods on every model that
-   was measured, and on most games, from 2d to 50d evaluations; it needs at least d + 2, and up to 10d evaluates
-   coalitions without their complements (``sharpley_experiments.studies.tiny``). It is chosen unless its linear algebra
-   is out of proportion.
+   was measured, and on most games, from 2d to 50d evaluations; it needs at least d + 2. It is chosen unless its linear
+   algebra is out of proportion.
 4. Otherwise "regression" is chosen, which is the next best, "antithetic" if the budget is too small for that or its
    algebra too is out of proportion, or "monte-carlo" if it is too small even for two antithetic pairs.
 
@@ -45,7 +46,9 @@ NEGLIGIBLE_OPERATIONS = 2e11  # about ten seconds
 NEARLY_ALL = 4  # a budget for more than one in so many of all coalitions: walks that share draws coincide often
 MANY_DRAWS = 300  # up to this many draws have coalitions of their own
 OWN_EVALS_PER_PLAYER = 5  # if these are at least so many for each player
-FEW_DRAWS = 100  # with a tolerance, more draws than these are not shared
+# With a tolerance, more draws than these are not shared. Own draws take at least 75 antithetic pairs, "gp" about 6 d
+# coalitions for all draws; below a tolerance of about LOOSE, own draws need more, in proportion to 1 / tol².
+FEW_DRAWS, LOOSE = 25, 0.02
 # Evaluations of all draws for each player from which on "gp" with shared draws is more accurate than own draws: at most
 # so many, and fewer with few players, as multiples of their number; for up to each number of draws. Measured on XGBoost
 # models with 10 to 107 players and on networks with 10 and 16, with own coalitions and with own orderings.
@@ -66,6 +69,10 @@ class Problem(NamedTuple):
     """Number of model predictions for each value of a coalition, which is the number of background rows."""
     may_stop: bool = False
     """Whether a tolerance was given."""
+    outputs: int = 1
+    """Number of outputs, each of which is a game of its own."""
+    tol: float | None = None
+    """The tolerance."""
     patterns: int = 1
     """Number of different sets of players that can matter; rows with the same set are explained together."""
     is_one_of_many: bool = False
@@ -91,7 +98,7 @@ def choose(problem: Problem) -> str:
         return "exact"
     if d < 2:
         return "antithetic"  # nothing to estimate: any method will do
-    operations = problem.patterns * work(d, budget, -(-problem.rows // problem.patterns))
+    operations = problem.patterns * work(d, budget, problem.outputs * -(-problem.rows // problem.patterns))
     negligible = 0.0 if problem.is_one_of_many else NEGLIGIBLE_OPERATIONS
     affordable = negligible + OPERATIONS_PER_PREDICTION * problem.predictions
     if budget >= METHODS["gp"].least_budget(d) and operations <= affordable:
@@ -120,17 +127,22 @@ def _owns_draws(method: MethodRecord, problem: Problem, draws: Draws, index: Ind
         return True
     if problem.draws == 1 or problem.d < 2 or not method.can_own_draws or index.name != SHAPLEY.name:
         return False
+    if problem.may_stop:  # the budget is then a limit, which is rarely reached
+        return problem.draws > _most_draws_to_share(problem.tol)
     least = (METHODS["antithetic"] if method.name == AUTO else method).least_budget(problem.d)
     if can_be_enumerated(problem.d, NEARLY_ALL * problem.budget) and problem.budget >= least:
         return False
     if method.name != AUTO:
         return True
-    if problem.may_stop:  # own draws may stop earlier, unless all draws are few
-        return problem.draws > FEW_DRAWS
     of_coalitions = _own_method(problem) == "regression"
     limits = SHARED_EVALS_OF_COALITIONS if of_coalitions else SHARED_EVALS_OF_ORDERINGS
     most, per_player = next(limit for draws_at_most, limit in limits.items() if problem.draws <= draws_at_most)
     return problem.budget < min(most, per_player * problem.d) * problem.d
+
+
+def _most_draws_to_share(tol: float | None) -> float:
+    """Return the number of draws up to which sharing them meets a tolerance with fewer predictions."""
+    return FEW_DRAWS * max(1.0, (LOOSE / tol) ** 2) if tol is not None else FEW_DRAWS
 
 
 def _own_method(problem: Problem) -> str:
@@ -160,11 +172,23 @@ def _check_own(method: MethodRecord, problem: Problem, index: Index) -> None:
         )
 
 
+def _sampling_of_q(problem: Problem, index: Index) -> MethodRecord:
+    """Return the method for an index that only sampling of q estimates: with complements if these serve it.
+
+    Complements had lower errors than without on models and on sums of interactions, but not on Banzhaf values of a
+    vote (``sharpley_experiments.studies.indices``).
+    """
+    halved = METHODS["owen-halved"]
+    is_able = halved.estimates(index) and problem.budget >= halved.least_budget(problem.d, index)
+    return halved if is_able else METHODS["owen"]
+
+
 def _shared_method(method: MethodRecord, problem: Problem, *, unbiased: bool, index: Index) -> MethodRecord:
     """Replace "auto" by the method chosen for the problem and, if ``unbiased``, a method by its unbiased form."""
     chosen = METHODS[choose(problem)] if method.name == AUTO else method
     if method.name == AUTO and not chosen.estimates(index):
-        chosen = METHODS["exact" if can_be_enumerated(problem.d, problem.budget) else "owen"]
+        enumerable = can_be_enumerated(problem.d, problem.budget)
+        chosen = METHODS["exact"] if enumerable else _sampling_of_q(problem, index)
     if not unbiased or chosen.is_unbiased:
         return chosen
     form = None if chosen.unbiased_form is None else METHODS[chosen.unbiased_form]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.coalitions.moments import ROUNDING, Moments
+from sharpley.coalitions.moments import Moments
+from sharpley.statistics.unseen import ROUNDING, unseen_variance
 
 
 def is_exact(moments: Moments) -> NDArray[np.bool_]:
@@ -23,8 +24,7 @@ def is_exact(moments: Moments) -> NDArray[np.bool_]:
 
 def blind_errors(n_evals: NDArray[np.int64] | int) -> Floats:
     """Return the standard error if n evaluations showed no change, in units of what a change may be."""
-    n = np.asarray(n_evals, dtype=np.float64)
-    return np.asarray(2.0 / np.sqrt(n * (n + 2.0)))
+    return np.sqrt(unseen_variance(2.0**2, np.asarray(n_evals, dtype=np.float64)))
 
 
 def with_blind_errors(moments: Moments, values: Floats, n_evals: NDArray[np.int64] | int) -> Moments:

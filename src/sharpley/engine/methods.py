@@ -20,9 +20,8 @@ import numpy as np
 from sharpley._support.checks import check_choice
 from sharpley._support.typing import RNG
 from sharpley.coalitions.budget import Budget
-from sharpley.estimators import exact, owen, stratified, walks
+from sharpley.estimators import control, exact, owen, stratified, walks
 from sharpley.estimators.base import CoalitionEstimator
-from sharpley.estimators.gp import control_variate
 from sharpley.estimators.gp import estimator as gp
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs import regression
@@ -79,7 +78,7 @@ FOLDED_REPLICATES = 6  # three in each fold
 def gp_unbiased(d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> CoalitionEstimator:
     """Orthogonal orderings, with the Gaussian process as a cross-fitted control variate."""
     make_source = partial(GroupedSource, Orthogonal(d, rng=rng), replicates=FOLDED_REPLICATES)
-    return control_variate.CrossFittedEstimator(d, make_source, settings=settings)
+    return control.CrossFittedEstimator(d, make_source, partial(gp.process_fit, settings=settings))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,10 +51,11 @@ def run(games: Any, settings: Settings) -> Any:
     varying = checked_varying(games)
     # Before the model is called, since too small a budget is an error.
     n_patterns = int(_pattern_numbers(varying).max()) + 1
-    plans = {}
-    for d in sorted(set(varying.sum(axis=1).tolist()), reverse=True):
-        plans[d] = make_plan(settings, games, d, games.n_rows, n_patterns)
+    every = sorted(set(varying.sum(axis=1).tolist()), reverse=True)
+    plans = {d: make_plan(settings, games, d, games.n_rows, n_patterns) for d in every}
     ends = checked_endpoints(games)
+    if (outputs := ends.shape[2]) > 1:  # every output is a game of its own, of whose work "auto" has to know
+        plans = {d: make_plan(settings, games, d, games.n_rows, n_patterns, outputs) for d in every}
     results, stopwatch = Results(games, settings.index, ends), Stopwatch()
     total = sum(plans[d].budget - plans[d].endpoint_cost for d in varying.sum(axis=1).tolist())
     with progress_bar(settings.progress, total, is_limit=settings.may_stop) as bar:
@@ -63,6 +64,8 @@ def run(games: Any, settings: Settings) -> Any:
             if d < 2:  # there are no other coalitions
                 exact = exact_moments(settings.index.of_all_values(ends[rows, : 2**d], d))
                 results.write(rows, settings.index.positions(players, games.d), exact)
+                both = np.full(len(rows), 2)
+                results.write_costs(rows, both, plan.n_predictions(both))
                 continue
             facts = games.draw_facts() if plan.own_draws else None
             block = Block(games, rows, ends[rows], varying[rows], facts, settings.seed)

@@ -69,8 +69,10 @@ def make_settings(options: Options, index: str | Index = SHAPLEY, order: int | N
         name: None if given[name] is None else check_count(name, given[name], minimum=2)
         for name in ("max_evals", "max_predictions")
     }
-    if tol is not None and not (isinstance(tol, int | float | np.number) and np.isfinite(tol) and tol > 0):
-        raise ValueError(f"tol must be a positive number, such as 0.01, got {tol!r}")
+    if tol is not None and not (isinstance(tol, int | float | np.number) and 0 < tol < 1):
+        raise ValueError(
+            f"tol must lie between 0 and 1, got {tol!r}: it is a share of the range of a row's values, such as 0.01"
+        )
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise ValueError(f"n_jobs must be a number of workers, -1 for all cores, or None; got {n_jobs!r}")
     return Settings(
@@ -137,7 +139,7 @@ def _budget(settings: Settings, games: Games, d: int) -> _Budget:
     return _Budget(max(2, (predictions - games.endpoint_draws) // n + 2), predictions)
 
 
-def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int) -> Plan:
+def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int, outputs: int = 1) -> Plan:
     """Determine method and budget for games of d players; raise an error if the budget is too small."""
     if d > MAX_PLAYERS:
         raise ValueError(
@@ -145,7 +147,16 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
             "would not fit into memory. Let several play as one, by groups= or by a game of fewer players"
         )
     budget = _budget(settings, games, d)
-    problem = Problem(d, budget.evals, rows, games.n_draws, may_stop=settings.may_stop, patterns=patterns)
+    problem = Problem(
+        d,
+        budget.evals,
+        rows,
+        games.n_draws,
+        may_stop=settings.may_stop,
+        tol=settings.tol,
+        patterns=patterns,
+        outputs=outputs,
+    )
     if games.draws_are_endless:
         _check_endless(settings)
     if settings.independent_rows:  # the same choice for a row, however many others there are
@@ -154,8 +165,9 @@ def make_plan(settings: Settings, games: Games, d: int, rows: int, patterns: int
         settings.method, problem, unbiased=settings.unbiased, index=settings.index, draws=settings.draws
     )
     check_estimates(method, settings.index)
-    if d < 2:  # there is nothing to estimate
-        return Plan(method, False, 2, 2, draws=games.draws_per_value)
+    if d < 2:  # there is nothing to estimate, and v(∅) is known of the background, unless draws are shared
+        ends = games.endpoint_draws if settings.draws == "shared" else _endpoint_cost(games)
+        return Plan(method, False, 2, 2, draws=games.draws_per_value, endpoint_draws=ends)
     if own_draws:
         return _own_plan(settings, games, d, method, budget.predictions)
     least = method.least_budget(d, settings.index)

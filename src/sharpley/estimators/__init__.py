@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sharpley.coalitions.budget import Budget
 from sharpley.estimators.base import CoalitionEstimator, Estimator
+from sharpley.estimators.control import CrossFittedEstimator
 from sharpley.estimators.exact import ExactEstimator
-from sharpley.estimators.gp.control_variate import CrossFittedEstimator
 from sharpley.estimators.gp.estimator import GaussianProcessEstimator
 from sharpley.estimators.gp.settings import GPSettings
 from sharpley.estimators.owen import OwenEstimator, OwenHalvedEstimator

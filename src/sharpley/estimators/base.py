@@ -87,7 +87,9 @@ class Block:
         What is derived from the facts is kept for further rows, so that the unit does not depend on rows.
         """
         units = units_of(np.concatenate(self.ends) if self.facts is None else self.facts.empty)
-        facts = None if self.facts is None else self.facts._replace(empty=self.facts.empty / units)
+        if (units == 1.0).all():
+            return np.ones((len(self.rows), *units.shape)), self
+        facts = None if self.facts is None else replace(self.facts, empty=self.facts.empty / units)
         every = np.broadcast_to(units, (len(self.rows), *units.shape))
         return every, replace(self, ends=self.ends / units, facts=facts)
 

@@ -32,10 +32,11 @@ from numpy.typing import NDArray
 from sharpley._support.checks import check_choice, check_count, check_flag
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.budget import Budget
-from sharpley.coalitions.moments import Moments, grouped_moments, joined, unseen_variances
+from sharpley.coalitions.moments import Moments, grouped_moments, joined
 from sharpley.coalitions.store import EMPTY, FULL
 from sharpley.estimators.base import SAMPLED_PER_EVALUATION, CoalitionEstimator
 from sharpley.indices import SHAPLEY, Label, Measure, Point
+from sharpley.statistics.unseen import unseen_variances
 
 RULES = ("uniform", "trapezoid")
 MAX_INTERVALS = 16  # with more intervals, the spread of q within an interval no longer matters

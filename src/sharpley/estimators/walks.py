@@ -24,10 +24,10 @@ from sharpley.coalitions.moments import (
     group_weights,
     grouped_moments,
     joined,
-    unseen_variances,
 )
 from sharpley.coalitions.store import EMPTY, FULL, CoalitionStore
 from sharpley.estimators.base import SAMPLED_PER_EVALUATION, CoalitionEstimator
+from sharpley.statistics.unseen import unseen_variances
 
 STEPS_PER_REQUEST = 32  # steps requested from the source at a time
 MAX_COUNTED_COALITIONS = 10**12  # of one size: among more than this many, random walks practically never coincide

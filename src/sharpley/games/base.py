@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -37,7 +38,35 @@ Evaluate: TypeAlias = Callable[[NDArray[np.int64], Coalitions, NDArray[np.int64]
 """``evaluate(rows (p,), coalitions (p, d), draws (p,))`` -> values (p, k); ``None`` for draws: means over all draws."""
 
 
-class DrawFacts(NamedTuple):
+class Kept:
+    """What was derived from arrays, kept until it is asked for with other arrays.
+
+    It is explicit about what a result depends on: all of it is given, and compared with what the result was made from.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[tuple[NDArray[Any], ...], Any]] = {}
+
+    def get(self, name: str, sources: tuple[NDArray[Any], ...], make: Callable[[], Any]) -> Any:
+        """Return what ``make`` returned when it was last called for the same sources, or call it."""
+        if name in self._made:
+            before, result = self._made[name]
+            if len(before) == len(sources) and all(map(_are_equal, before, sources)):
+                self._made[name] = sources, result  # the same arrays are compared in no time
+                return result
+        self._made[name] = sources, make()
+        return self._made[name][1]
+
+
+def _are_equal(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Return whether two arrays have the same shape and values, where NaN equals NaN."""
+    if one is other:
+        return True
+    return one.shape == other.shape and bool(((one == other) | ((one != one) & (other != other))).all())
+
+
+@dataclass(frozen=True)
+class DrawFacts:
     """What is known of every draw of games whose v_b(∅) is the same in all rows, and v_b(N) the same for all draws."""
 
     empty: Floats
@@ -50,7 +79,7 @@ class DrawFacts(NamedTuple):
     """Whether the numbers of a column are those of categories, which have no order, (q,)."""
     players: NDArray[np.int64]
     """The player that each column belongs to, (q,)."""
-    derived: dict[str, Any]
+    kept: Kept = field(default_factory=Kept)
     """Where estimators keep what they derive from the draws, for further rows with the same draws."""
 
 

@@ -1,8 +1,9 @@
-"""Games that are given as plain functions of coalitions."""
+"""Games that are given as plain functions of coalitions, or of sets of names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from itertools import compress
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -68,6 +69,59 @@ class CallableGame(Games):
 
     def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:
         return self._game(coalitions)
+
+
+@final
+class SetGame(Games):
+    """One game, given as a function of sets of names, with a cache.
+
+    Parameters
+    ----------
+    function : callable
+        Maps a frozenset of names to a number, or to a sequence of k numbers.
+    players : sequence of hashable
+        Names of the players.
+
+    Attributes
+    ----------
+    evaluated : dict
+        The value of every set that was evaluated so far. No set is evaluated twice in the same process, and a call that
+        raises an error leaves nothing behind; you may fill the cache in advance.
+
+    Examples
+    --------
+    >>> import sharpley
+    >>> game = SetGame(lambda S: len(S & {"left", "right"}) == 2, players=["left", "right", "hat"])
+    >>> sharpley.shapley_values(game)["left"].values
+    array([0.5])
+    >>> len(game.evaluated)
+    8
+    """
+
+    def __init__(self, function: Callable[[frozenset[Any]], Any], players: Sequence[Hashable]) -> None:
+        if not callable(function):
+            raise TypeError(f"a game of sets must be callable with a frozenset of names, got {function!r}")
+        if isinstance(players, str | bytes) or not len(players):
+            raise ValueError(f"players must be a sequence of at least one name, such as ['a', 'b'], got {players!r}")
+        self._function, self._players = function, tuple(players)
+        if len(set(self._players)) < len(self._players):
+            twice = next(name for name in self._players if self._players.count(name) > 1)
+            raise ValueError(f"players must have different names, but {twice!r} is there twice")
+        self.d = len(self._players)
+        self.player_names = [str(name) for name in self._players]
+        self.evaluated: dict[frozenset[Any], Any] = {}
+
+    def _draws(self, rows: NDArray[np.int64], coalitions: Coalitions, draws: NDArray[np.int64]) -> ArrayLike:
+        return np.array([self._value(frozenset(compress(self._players, row))) for row in coalitions.tolist()])
+
+    def _value(self, members: frozenset[Any]) -> Any:
+        if members not in self.evaluated:
+            value = np.asarray(self._function(members))
+            if value.dtype.kind not in "biuf" or value.ndim > 1 or not np.isfinite(value).all():
+                names = [name for name in self._players if name in members]
+                raise ValueError(f"the game must return finite numbers, got {value.tolist()!r} for the set of {names}")
+            self.evaluated[members] = value.tolist()
+        return self.evaluated[members]
 
 
 def as_games(

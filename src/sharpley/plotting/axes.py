@@ -34,6 +34,17 @@ def new_figure(size: tuple[float, float]) -> Figure:
     return plt.figure(figsize=size, layout="constrained")
 
 
+def literal(text: str) -> str:
+    r"""Return a name as matplotlib draws it literally: between two dollar signs, it would be a formula.
+
+    Examples
+    --------
+    >>> print(literal("$x^$"))
+    \$x^\$
+    """
+    return text.replace("$", r"\$")
+
+
 def forget(ax: Axes) -> Axes:
     """Let pyplot forget the figure of ``ax``, which remains usable but is not displayed, and need not be closed."""
     from matplotlib import pyplot as plt

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import check_count
 from sharpley._support.typing import ArrayLike, Floats
-from sharpley.plotting.axes import new_axes
+from sharpley.plotting.axes import literal, new_axes
 from sharpley.presentation.labelled import Labelled
 from sharpley.result import ShapleyEstimate
 
@@ -81,7 +81,7 @@ def intervals(
     own_figure = ax is None
     ax = new_axes(ax, height=max(2.0, INCHES_AROUND + lines))
     _draw(ax, result, shown, true, level, own_figure=own_figure)
-    ax.set_yticks(np.arange(len(shown)), [labels[player] for player in shown])
+    ax.set_yticks(np.arange(len(shown)), [literal(str(labels[player])) for player in shown])
     ax.set_ylim(-0.6, len(shown) - 0.4)
     left_out = d - len(shown)
     ax.set_xlabel(result.noun if left_out == 0 else f"{result.noun} ({left_out} smaller ones are not shown)")
@@ -102,7 +102,7 @@ def _draw(
     ax.axvline(0, color="0.6", linewidth=0.8)
     for number, (row, output) in enumerate(series):
         at = np.arange(len(shown)) + step * ((len(series) - 1) / 2 - number)
-        colour, title = f"C{number}", result.block_title(row, output)
+        colour, title = f"C{number}", literal(result.block_title(row, output))
         values, low, high = (part[row, shown, output] for part in (result.values, result.lower, result.upper))
         width = 7 if not many else 4
         ax.hlines(

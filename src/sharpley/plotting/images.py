@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIGNED = "RdBu_r"  # red for, blue against the class, white for 0
-OF_PAPER = "viridis"  # yellow for, purple against the class
 OF_ERRORS = "magma"
 INCHES = 2.3  # of each panel of a figure with several
 MOST_OPAQUE = 0.75
@@ -65,7 +64,7 @@ def heat_map(
     output : int, default 0
         Position of the class, if several were explained.
     cmap : str, default "RdBu_r"
-        Colours of matplotlib. With diverging ones, the middle is 0.
+        Colours of matplotlib. The middle is 0.
     ax : Axes, optional
         Axes to draw on; by default, those of a new figure.
 
@@ -75,8 +74,7 @@ def heat_map(
     """
     ax, values = _bare(new_axes(ax)), _map(found.heat_maps, row, output)
     largest = _largest(values)
-    low, high = (None, None) if cmap == OF_PAPER else (-largest, largest)
-    _with_bar(ax, ax.imshow(values, cmap=cmap, vmin=low, vmax=high))
+    _with_bar(ax, ax.imshow(values, cmap=cmap, vmin=-largest, vmax=largest))
     ax.set_title(f"values, {found.explained[row]}")
     return ax
 
@@ -146,7 +144,7 @@ def three_columns(
     axes = figure.subplots(len(found), 3, squeeze=False, width_ratios=(1, 1.15, 1.3))
     for row, (first, second, third) in enumerate(axes):
         picture(found, row, ax=first)
-        heat_map(found, row, cmap=OF_PAPER, ax=second).set_title("")
+        heat_map(found, row, ax=second).set_title("")
         error_bars(errors[row], ax=third)
         if row == len(found) - 1:
             third.set_xlabel(label, fontsize=8)

@@ -19,30 +19,28 @@ def as_html(result: Labelled) -> str:
     result = result.without_rounding_errors()
     n, _, k = result.values.shape
     blocks = [(row, output) for row in range(n) for output in range(k)]
-    parts = [f"<p><strong>{escape(result.heading)}</strong></p>"]
-    parts += [_table(result, row, output) for row, output in blocks[:MOST_BLOCKS]]
+    head = "<tr><th style='text-align:left'>feature</th><th>value ± standard error</th><th>95% interval</th></tr>"
+    bodies = "".join(_body(result, row, output) for row, output in blocks[:MOST_BLOCKS])
+    parts = [f"<p><strong>{escape(result.heading)}</strong></p>", f"<table><thead>{head}</thead>{bodies}</table>"]
     if len(blocks) > MOST_BLOCKS:
         parts.append(f"<p>… and {len(blocks) - MOST_BLOCKS} more; <code>to_frame()</code> has them all.</p>")
     return "<div>" + "".join(parts) + "</div>"
 
 
-def _table(result: Labelled, row: int, output: int) -> str:
-    """Return the table of one row and output."""
+def _body(result: Labelled, row: int, output: int) -> str:
+    """Return the lines of one row and output, below a line with its name."""
     lower, upper = result.lower[row, :, output], result.upper[row, :, output]
     shown = result.by_size(row, output, MOST_PLAYERS)
     limits = np.abs(np.concatenate([result.values[row, shown, output], lower[shown], upper[shown]]))
     largest = float(limits[np.isfinite(limits)].max(initial=0.0)) or 1.0
     title = result.block_title(row, output)
-    caption = f"{escape(title)}{': ' if title else ''}base value {result.base_values[row, output]:.4g}"
-    lines = [_line(result, (row, int(player), output), largest) for player in shown]
+    name = f"{escape(title)}{': ' if title else ''}base value {result.base_values[row, output]:.4g}"
+    lines = [f"<tr><td colspan='3' style='text-align:left'><em>{name}</em></td></tr>"]
+    lines += [_line(result, (row, int(player), output), largest) for player in shown]
     left_out = result.values.shape[1] - len(shown)
     if left_out:
         lines.append(f"<tr><td style='text-align:left'>… {left_out} smaller</td><td></td><td></td></tr>")
-    return (
-        "<table><caption style='text-align:left;caption-side:top'>"
-        f"{caption}</caption><thead><tr><th style='text-align:left'>feature</th><th>value ± standard error</th>"
-        f"<th>95% interval</th></tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    )
+    return f"<tbody>{''.join(lines)}</tbody>"
 
 
 def _line(result: Labelled, at: tuple[int, int, int], largest: float) -> str:

@@ -67,12 +67,18 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def heading(noun: str, d: int, method: str, n_evals: Any, converged: Any) -> str:
-    """Return one line on a whole result; ``n_evals`` and ``converged`` are single numbers without an axis of rows."""
-    most, missed = int(np.max(n_evals, initial=0)), int(np.sum(~np.atleast_1d(converged)))
+def heading(noun: str, d: int, method: str, n_evals: Any, converged: Any, n_predictions: Any = None) -> str:
+    """Return one line on a whole result; without an axis of rows, the numbers are single ones.
+
+    The cost is that of predictions, unless every evaluation of the game is one.
+    """
+    missed = int(np.sum(~np.atleast_1d(converged)))
+    is_game = n_predictions is None or np.array_equal(n_predictions, n_evals)
+    most = int(np.max(n_evals if is_game else n_predictions, initial=0))
+    cost = f"{most:,} {'evaluations' if is_game else 'predictions'}"
     if np.ndim(n_evals) == 0:
         warning = "; the tolerance was not met" if missed else ""
-        return f"{noun}s of {counted(d, 'player')} by {method}, from {most} evaluations{warning}"
+        return f"{noun}s of {counted(d, 'player')} by {method}, from {cost}{warning}"
     warning = f"; {counted(missed, 'row')} did not meet the tolerance" if missed else ""
     of_rows = f"{counted(len(n_evals), 'row')} and {counted(d, 'player')}"
-    return f"{noun}s of {of_rows} by {method}, from up to {most} evaluations for each row{warning}"
+    return f"{noun}s of {of_rows} by {method}, from up to {cost} for each row{warning}"

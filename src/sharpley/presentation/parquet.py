@@ -20,7 +20,7 @@ VERSION = 1
 SUFFIXES = (".parquet", ".pq", "")
 OF_VALUES = ("values", "standard_errors", "degrees_of_freedom")
 OF_ROWS = ("n_evals", "converged", "n_predictions", "row_labels")
-WHOLE = ("method", "names", "output_names", "compute_time", "index")
+WHOLE = ("method", "names", "output_names", "compute_time", "index", "background_predictions")
 OF_INTERACTIONS = ("labels", "players", "d")
 
 

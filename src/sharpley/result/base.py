@@ -33,6 +33,7 @@ class Estimate:
     row_labels: list[Any] | None = None
     compute_time: float | None = None
     index: str = "shapley"
+    background_predictions: int | None = None
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return confidence intervals of all values.
@@ -183,7 +184,7 @@ class Estimate:
             has_rows=self.has_rows,
             has_outputs=has_outputs,
             noun=self.noun,
-            heading=heading(self.noun, self.n_players, self.method, self.n_evals, self.converged),
+            heading=heading(self.noun, self.n_players, self.method, self.n_evals, self.converged, self.n_predictions),
         )
 
     def __repr__(self) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
+from sharpley._support.shap_names import OF_ESTIMATE, hint
 from sharpley.result.base import Estimate
+
+if TYPE_CHECKING:
+    import shap
 
 
 @final
@@ -48,6 +52,9 @@ class ShapleyEstimate(Estimate):
         Seconds that an explainer took for all rows.
     index : str
         Name of the index: "shapley", or that of other values, such as "banzhaf".
+    background_predictions : int or None
+        Number of predictions for background rows that an explainer made for all rows together: one for each background
+        row in its first call, and in every call four, which show whether the model is random or was fitted again.
 
     Examples
     --------
@@ -60,3 +67,35 @@ class ShapleyEstimate(Estimate):
       b  +0.8333 ± 0       ███████
       a  +0.3333 ± 0       ███
     """
+
+    def to_explanation(self, data: Any = None) -> shap.Explanation:
+        """Return the estimate as a ``shap.Explanation``, for shap's plots; a saved estimate, too.
+
+        Parameters
+        ----------
+        data : (rows, d) array or DataFrame, optional
+            The rows that were explained, which a saved estimate does not have: plots colour points by these values,
+            and print them.
+
+        Returns
+        -------
+        shap.Explanation
+            With standard errors in ``error_std``, and 95% confidence limits in ``lower_bounds`` and ``upper_bounds``.
+
+        Examples
+        --------
+        >>> import numpy as np, sharpley
+        >>> explainer = sharpley.Explainer(lambda X: X[:, 0] * X[:, 1], [[0.0, 0.0]])
+        >>> rows = np.array([[2.0, 3.0], [1.0, 4.0]])
+        >>> explanation = explainer.estimate(rows).to_explanation(rows)
+        >>> explanation.values[0], explanation.data[0], explanation.feature_names
+        (array([3., 3.]), array([2., 3.]), ['Feature 0', 'Feature 1'])
+        """
+        from sharpley.presentation.explanation import with_table
+
+        return with_table(self._fields(), self.interval(), data)
+
+    if not TYPE_CHECKING:  # for which all names would then exist
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(f"'ShapleyEstimate' object has no attribute {name!r}{hint(name, OF_ESTIMATE)}")

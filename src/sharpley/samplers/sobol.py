@@ -6,8 +6,8 @@ on [0, π] for j < d−2; the last angle is 2π u_{d−2}. Scrambling makes each
 ordering uniform (the paper's Theorem 1). Without it the first point is a pole, and ties between its coordinates would
 be broken by index.
 
-The angles are used in the order in which Algorithm 4 prints them; the authors' code has the reverse order. The sample
-therefore depends on how the players are labelled, and neither order is better on all data.
+The angles are used in the order in which Algorithm 4 prints them; the authors' early code has the reverse
+order. The sample therefore depends on how the players are labelled, and neither order is better on all data.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""Rough games, on which error bars and tolerances are judged: what a smooth interpolation gets wrong.
+"""Games and models on which error bars and tolerances are judged.
 
 ``games``
-    The games, each with its Shapley values.
+    Rough games, each with its Shapley values: what a smooth interpolation gets wrong.
+``models``
+    Models on backgrounds, each with its Shapley values over all background rows.
 """

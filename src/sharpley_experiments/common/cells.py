@@ -57,6 +57,11 @@ def run_cells(
     missing = [cell for cell in cells if _read(folder, cell) is None]
     if missing:
         _measure_all(measure, missing, folder, jobs, description, dict(context or {}))
+    return stored_rows(cells, folder)
+
+
+def stored_rows(cells: Sequence[Cell], folder: Path) -> Rows:
+    """Return the rows of the cells that are stored, each with the settings of its cell, and measure nothing."""
     return [{**cell, **row} for cell in cells for row in _read(folder, cell) or []]
 
 

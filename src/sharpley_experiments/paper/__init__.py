@@ -32,6 +32,7 @@ ORDER = (
     "kernels",
     "propositions",
     "herding-rate",
+    "functions",
     "orthogonal-blocks",
     "clustering",
     "ours-gbdt",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sharpley_experiments.paper.exhibits import Preset
 
 CURVE_SIZES = (10, 20, 30, 40, 50, 100, 150, 200, 300, 500, 1000, 2000, 5000)
@@ -27,6 +29,31 @@ TIMED_PLAYERS = (10, 50)
 
 TIMED_FROM = {"monte-carlo": 2000, "antithetic": 2000, "orthogonal": 1000, "sobol": 1000, "herding": 256, "sbq": 128}
 """Smallest number of orderings for which the time of each method is measured."""
+
+LAPTOP = Preset(
+    "laptop",
+    n_pairs=50_000,
+    n_scatter=5_000,
+    n_bases=500,
+    n_scrambles=25,
+    n_rows=10,
+    n_background=100,
+    n_train=10**9,
+    n_experiments=10,
+    n_network_experiments=5,
+    n_trials=5,
+    n_own_trials=10,
+    n_few_players=1000,
+    n_many_players=200,
+    n_network=100,
+    n_ours=30,
+    table_d=200,
+    table_n=1_000,
+    table_trials=25,
+    n_blocks=20,
+    n_doublings=4,
+    n_repetitions=12,
+)
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset
@@ -55,30 +82,8 @@ PRESETS: dict[str, Preset] = {
             n_doublings=2,
             n_repetitions=3,
         ),
-        Preset(
-            "laptop",
-            n_pairs=50_000,
-            n_scatter=5_000,
-            n_bases=500,
-            n_scrambles=25,
-            n_rows=10,
-            n_background=100,
-            n_train=10**9,
-            n_experiments=10,
-            n_network_experiments=5,
-            n_trials=5,
-            n_own_trials=10,
-            n_few_players=1000,
-            n_many_players=200,
-            n_network=100,
-            n_ours=30,
-            table_d=200,
-            table_n=1_000,
-            table_trials=25,
-            n_blocks=20,
-            n_doublings=4,
-            n_repetitions=12,
-        ),
+        LAPTOP,
+        replace(LAPTOP, name="images"),  # with larger images, see images/presets.py
         Preset(
             "paper",
             n_pairs=500_000,

@@ -17,7 +17,7 @@ def load_for_paper(name: str, data: Path | None) -> Dataset:
     from sklearn.datasets import make_regression
 
     x, y = make_regression(1000, 10, noise=0.1, random_state=47)
-    return load(name, data)._replace(X=x, y=y, note="random_state 47 and noise 0.1, as in the authors' code")
+    return load(name, data)._replace(X=x, y=y, note="random_state 47 and noise 0.1, as in the authors' early code")
 
 
 def rows_to_train_on(dataset: Dataset, n: int) -> Dataset:

@@ -22,7 +22,7 @@ class Preset:
     Attributes
     ----------
     name : str
-        "quick" (seconds, for tests), "laptop" or "paper".
+        "quick" (seconds, for tests), "laptop", "images" (laptop with images at the paper's size) or "paper".
     n_pairs : int
         Number of pairs of orderings whose Kendall correlations are counted.
     n_scatter : int
@@ -93,12 +93,15 @@ class Context:
         Folder with data sets; None to download them.
     jobs : int
         Number of processes; -1 for one per core. Results do not depend on it.
+    is_stored_only : bool
+        Whether to show the cells that are stored, and compute no others; of exhibits of images.
     """
 
     preset: Preset
     folder: Path
     data: Path | None = None
     jobs: int = 1
+    is_stored_only: bool = False
 
 
 class Details(NamedTuple):
@@ -115,6 +118,8 @@ class Finding(NamedTuple):
     verdict: Verdict
     evidence: str
     details: Details | None = None
+    rule: str = ""
+    """What makes the claim hold or not; if empty, the rule of the exhibit."""
 
 
 def no_findings(table: DataFrame) -> list[Finding]:
@@ -148,6 +153,8 @@ class Exhibit:
     source : str
         Where the paper has it: "Figure 9", "Table 4", or "Section 3.1" for claims of the text alone. Empty if the paper
         has nothing of it.
+    rule : str
+        What makes its claims hold or not, for findings without a rule of their own.
     """
 
     name: str
@@ -159,6 +166,7 @@ class Exhibit:
     interactive: Callable[[DataFrame], str] | None = None
     findings: Callable[[DataFrame], list[Finding]] = no_findings
     source: str = ""
+    rule: str = ""
 
     @property
     def is_of_paper(self) -> bool:

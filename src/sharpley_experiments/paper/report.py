@@ -74,6 +74,7 @@ def page(sections: Sequence[Section], last: Record, registry: Collection[Exhibit
     return template.substitute(
         plotly=f"<script>{_plotly()}\n{PLOTLY_SETTINGS}</script>" if with_fragments else "",
         facts=_facts(sections, last, registry),
+        banner=_banner(sections),
         failures=_failures(sections),
         contents="\n".join(_content(section) for section in sections),
         notes=_list(NOTES),
@@ -152,6 +153,39 @@ def made_with(record: Record) -> str:
     return ", ".join(f"{name} {value}" if name != "platform" else value for name, value in record.made_with.items())
 
 
+NEXT_PRESETS = {"quick": "laptop", "laptop": "images", "images": "images", "paper": "paper"}
+"""The next larger preset; that of the images, unfinished, is the same again."""
+
+
+def unjudged(sections: Sequence[Section]) -> list[tuple[str, int, str]]:
+    """Return for each preset how many claims it is too small to judge, and the command that judges them."""
+    found = []
+    for preset in dict.fromkeys(section.record.preset for section in sections):
+        names = [
+            section.exhibit.name
+            for section in sections
+            if section.record.preset == preset
+            for found_one in section.findings
+            if found_one.verdict == "not judged"
+        ]
+        if names:
+            what = "all" if preset == "quick" else " ".join(dict.fromkeys(names))
+            larger = NEXT_PRESETS.get(preset, preset)
+            found.append((preset, len(names), f"sharpley reproduce {what} --preset {larger}"))
+    return found
+
+
+def _banner(sections: Sequence[Section]) -> str:
+    """Say which claims the presets are too small to judge, and how to judge them."""
+    total = _counted(sections).total()
+    lines = [
+        f"<strong>The preset {escape(preset)} is too small to judge {count} of {total} claims.</strong> "
+        f"<code>{escape(command)}</code> judges them."
+        for preset, count, command in unjudged(sections)
+    ]
+    return f'<p class="banner" role="note">{"<br>".join(lines)}</p>' if lines else ""
+
+
 def _failures(sections: Sequence[Section]) -> str:
     failed = [section.exhibit.name for section in sections if section.error]
     if not failed:
@@ -191,7 +225,7 @@ def _claims(sections: Sequence[Section]) -> str:
         f'<li class="{SIGNS[found.verdict][0]}" id="{_claim_id(section, k)}">{_badge(found.verdict)}'
         f"<div><p>{_prose(found.claim)}</p><p class=soft>{_prose(found.evidence)} <span aria-hidden=true>→</span>&nbsp;"
         f'<a href="#{escape(section.exhibit.name)}">{escape(_place(section.exhibit))}</a></p>'
-        f"{_details(found.details)}</div></li>"
+        f"{_rule(section.exhibit, found)}{_details(found.details)}</div></li>"
         for section in sections
         for k, found in enumerate(section.findings)
     )
@@ -203,13 +237,24 @@ def _place(exhibit: Exhibit) -> str:
     return f"{exhibit.source}, {exhibit.name}" if exhibit.source else exhibit.name
 
 
+def rule_of(exhibit: Exhibit, found: Finding) -> str:
+    """Return the rule that gave a verdict; empty if there is nothing to judge."""
+    return "" if found.verdict in ("remark", "not judged") else found.rule or exhibit.rule
+
+
+def _rule(exhibit: Exhibit, found: Finding) -> str:
+    rule = rule_of(exhibit, found)
+    return f'<p class="soft rule">Rule: {_prose(rule)}.</p>' if rule else ""
+
+
 def _details(details: Details | None) -> str:
-    """The numbers behind a verdict as a small table."""
+    """The numbers behind a verdict as a small table, which opens at a click."""
     if details is None:
         return ""
     from pandas import DataFrame
 
-    return _table(DataFrame(list(details.rows), columns=list(details.head)), kind="details")
+    table = _table(DataFrame(list(details.rows), columns=list(details.head)), kind="details")
+    return f"<details><summary>Numbers</summary>{table}</details>"
 
 
 def _section(section: Section, last: Record) -> str:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 EVERYTHING = "all"
+WITH_STORED = ("images", "images-lambda", "images-ours")
 PAGE = "report.html"
 REQUIRED_LIBRARIES = ("pandas", "matplotlib", "plotly", "xgboost")
 USER_ERRORS = (ValueError, OSError, ImportError)  # their messages say what to do; any other error is a defect
@@ -53,6 +54,7 @@ def reproduce(
     preset: str = "laptop",
     jobs: int = 1,
     data: Path | None = None,
+    stored: bool = False,
     registry: Mapping[str, Exhibit] | None = None,
 ) -> Outcome:
     """Reproduce exhibits and write the page. If one exhibit fails, the others are still produced.
@@ -64,17 +66,22 @@ def reproduce(
     out : Path
         Folder for results; finished cells in it are not recomputed.
     preset : str
-        "quick", "laptop" or "paper".
+        "quick", "laptop", "images" or "paper".
     jobs : int
         Number of processes; -1 for one per core.
     data : Path, optional
         Folder with data sets; None to download them.
+    stored : bool
+        Whether to show the finished cells of an unfinished run, and compute nothing; of exhibits of images.
     registry : mapping of str to Exhibit, optional
         All exhibits by name; ``all_exhibits()`` by default.
     """
     registry = all_exhibits() if registry is None else registry
     wanted = chosen(names, registry)
-    context = _context(out, preset, jobs, data)
+    context = replace(_context(out, preset, jobs, data), is_stored_only=stored)
+    others = [exhibit.name for exhibit in wanted if exhibit.name not in WITH_STORED]
+    if stored and others:
+        raise ValueError(f"--stored is for {', '.join(WITH_STORED)}; got {', '.join(others)}")
     for folder in ("tables", "figures"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False, soft_wrap=True)

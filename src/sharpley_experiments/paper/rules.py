@@ -22,24 +22,39 @@ class Judge(NamedTuple):
 
     agrees: Callable[[Interval], bool]
     contradicts: Callable[[Interval], bool]
+    words: str
+    """The rule: where the interval of a ratio agrees, and where it contradicts."""
 
 
-LOWER = Judge(lambda ratio: ratio.high < 1.0, lambda ratio: ratio.low > 1.0 - NEGLIGIBLE_GAIN)
+LOWER = Judge(
+    lambda ratio: ratio.high < 1.0,
+    lambda ratio: ratio.low > 1.0 - NEGLIGIBLE_GAIN,
+    f"an interval below 1 agrees, above {1 - NEGLIGIBLE_GAIN:g} contradicts",
+)
 """The first error is lower."""
 
-HIGHER = Judge(lambda ratio: ratio.low > 1.0, lambda ratio: ratio.high < 1.0 + NEGLIGIBLE_GAIN)
+HIGHER = Judge(
+    lambda ratio: ratio.low > 1.0,
+    lambda ratio: ratio.high < 1.0 + NEGLIGIBLE_GAIN,
+    f"an interval above 1 agrees, below {1 + NEGLIGIBLE_GAIN:g} contradicts",
+)
 """The first error is higher."""
 
 SIMILAR = Judge(
     lambda ratio: ratio.low >= 1.0 / MARGIN and ratio.high <= MARGIN,
     lambda ratio: ratio.high < 1.0 / MARGIN or ratio.low > MARGIN,
+    f"an interval within {1 / MARGIN:g} to {MARGIN:g} agrees, outside contradicts",
 )
 """The errors are similar."""
 
 
 def at_most(margin: float) -> Judge:
     """The first error is at most ``margin`` times the other."""
-    return Judge(lambda ratio: ratio.high <= margin, lambda ratio: ratio.low > margin)
+    return Judge(
+        lambda ratio: ratio.high <= margin,
+        lambda ratio: ratio.low > margin,
+        f"an interval below {margin:g} agrees, above contradicts",
+    )
 
 
 AT_LEAST_AS_WELL = at_most(MARGIN)
@@ -84,11 +99,15 @@ RULES = (
     "claim is about: such claims are “not judged”. A “remark” is a statement of the paper that measurements cannot "
     "confirm or refute.",
     f"Claims about figures are judged in the range that these show, up to {MAX_MARGINALS:,} marginal evaluations, "
-    "n·d for n orderings of d players. Further columns show the same comparison as far as the authors' code goes, "
-    "which counts n(d + 1)/2, and beyond; they do not count for the verdict.",
-    "A ratio is pooled over all numbers of orderings n in the range (a geometric mean), or over the smaller or larger "
-    "half of them where the claim is about few or many, then averaged over experiments. An experiment is a model, the "
-    "rows to explain and a background; the interval (Student's t over experiments, on the logarithmic scale) covers "
-    "the choice of all three, and the trials.",
+    "n·d for n orderings of d players. Who wins or loses is read off the right-hand end: the larger half of the n in "
+    "that range decides every such claim alike, and the smaller half decides a claim about few samples. Further "
+    "columns show the largest n alone, all n in the range, all n as far as the authors' early code goes, which counts "
+    "n(d + 1)/2, and the n beyond; they do not count for the verdict.",
+    "A ratio is pooled over the n of a column (a geometric mean), then averaged over experiments. An experiment is a "
+    "model, the rows to explain and a background; the interval (Student's t over experiments, on the logarithmic "
+    "scale) covers the choice of all three, and the trials.",
+    "A rate is a claim about all large n, which no run decides alone. O(1/n) for herding is proved; the measurement "
+    "agrees if the exponent of n is certainly within 0.1 of −1 or certainly still steepening towards it, and "
+    "contradicts it if it certainly flattens before. A time O(n³) is an upper bound, and a smaller exponent agrees.",
 )
 """The rules in words, with the numbers that the code uses."""

@@ -15,6 +15,8 @@ from sharpley_experiments.paper.report import (
     duration,
     exhibit_counts,
     made_with,
+    rule_of,
+    unjudged,
     verdict_counts,
 )
 from sharpley_experiments.paper.rules import RULES
@@ -28,6 +30,8 @@ def summary(sections: Sequence[Section], last: Record, registry: Collection[Exhi
     shown = [section for section in sections if section.n_rows]
     counts = "; ".join(f"{kind}: {count}" for kind, count in exhibit_counts(shown, registry).items())
     lines = [f"{counts}.", "", f"Claims of the paper: {verdict_counts(shown)}.", "", f"Made with {made_with(last)}."]
+    for preset, count, command in unjudged(shown):
+        lines += ["", f"The preset {preset} is too small to judge {count} of them: `{command}` judges these."]
     for preset in dict.fromkeys(section.record.preset for section in shown):
         names = ", ".join(f"`{one.exhibit.name}`" for one in shown if one.record.preset == preset)
         lines += ["", f"Preset {preset}: {names}."]
@@ -44,16 +48,18 @@ def _section(section: Section, last: Record) -> list[str]:
         lines += [f"![{exhibit.title}](figures/{exhibit.name}.png)", ""]
     if section.table is not None:
         lines += [*_table(section.table), ""]
-    lines += [line for found in section.findings for line in _claim(found)]
+    lines += [line for found in section.findings for line in _claim(exhibit, found)]
     made = [f"`sharpley reproduce {exhibit.name} --preset {record.preset}`", duration(record.seconds)]
     if record.made_with != last.made_with:
         made.append(f"with {made_with(record)}")
     return [*lines, "", f"{', '.join(made)}. [The table as CSV](tables/{exhibit.name}.csv)."]
 
 
-def _claim(found: Finding) -> list[str]:
+def _claim(exhibit: Exhibit, found: Finding) -> list[str]:
     sign, verdict = SIGNS[found.verdict][1], found.verdict
-    lines = ["", f"{sign} **{verdict}**: {_plain(found.claim)} *{_plain(found.evidence)}*"]
+    rule = rule_of(exhibit, found)
+    by = f" Rule: {_plain(rule)}." if rule else ""
+    lines = ["", f"{sign} **{verdict}**: {_plain(found.claim)} *{_plain(found.evidence)}*{by}"]
     if found.details is not None:
         rows = [list(map(_plain, row)) for row in found.details.rows]
         lines += ["", *_lines(list(map(_plain, found.details.head)), rows)]

@@ -1,7 +1,5 @@
 """Studies of choices that the library makes, each run as ``python -m sharpley_experiments.studies.<name>``.
 
-``active``
-    Errors of ``gp`` with actively chosen coalitions, compared with its fixed mixture of sizes.
 ``backgrounds``
     How far the values of one row depend on which 100 background rows are drawn.
 ``batch``
@@ -14,8 +12,12 @@
     Errors of Shapley values from designs, compared with those from every other sampler of orderings.
 ``designs``
     Variants of the search for designs, and a lower bound on the discrepancy for few players.
-``gp_time``
-    Processor time of ``gp``, and what sharing its hyperparameters between rows costs in accuracy.
+``gp_rows``
+    Errors and time of ``gp`` for rows that are explained in calls of different sizes.
+``gp_versions``
+    Method "gp" of two versions of this project, on the same games with the same seeds.
+``indices``
+    How indices other than Shapley values are best sampled: q from the measure, or weighted orderings.
 ``overhead``
     Time and memory around the model calls, compared with shap.
 ``rough``
@@ -23,6 +25,6 @@
 ``tiny``
     Errors, coverage and time of ``gp`` from 2 to 10 evaluations for each player, beside shapiq's ShaplEIG.
 
-``common`` holds what several studies use; ``gp_internals`` and ``design_internals`` hold all uses of parts of the
-library that are not public.
+``common`` holds what several studies use; ``design_internals`` holds all uses of parts of the library that are not
+public.
 """

@@ -23,7 +23,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from time import process_time
@@ -207,11 +206,7 @@ def _run(case: Case, known: Solved, switch: Mechanism, method: str, seed: int) -
 def _method(method: str, switch: Mechanism) -> Any:
     if method != GP:
         return method
-    settings = GPSettings()
-    own = {name: value for name, value in switch.settings.items() if "." not in name}
-    of_unpaired = {name.partition(".")[2]: v for name, v in switch.settings.items() if "." in name}
-    settings = replace(settings, **own, unpaired=replace(settings.unpaired, **of_unpaired))
-    return partial(GaussianProcessEstimator, settings=settings)
+    return partial(GaussianProcessEstimator, settings=GPSettings(**switch.settings))
 
 
 def cells_of(cases: Sequence[Case], only: Sequence[str] | None) -> list[dict[str, Any]]:

@@ -32,8 +32,7 @@ class Mechanism:
     method : {"gp", "own draws", "any"}
         The runs that it takes part in.
     settings : mapping
-        Settings of "gp" with which it is off; those of the process without pairs have names that start with
-        "unpaired.".
+        Settings of "gp" with which it is off.
     replaced : mapping
         Replacements of functions and constants, by "module:name", with which it is off.
     options : mapping
@@ -97,12 +96,8 @@ def _no_squares(*arguments: Any) -> Any:
     return np.zeros_like(arguments[1])
 
 
-def _ones(sizes: Any, d: int) -> Any:
-    return np.ones(len(sizes))
-
-
-def _random_choice(seen: Any, pool: Any, scales: Any, count: int, constant: float) -> Any:
-    return pool[np.random.default_rng(len(seen)).permutation(len(pool))[:count]]
+def _random_choice(seen: Any, pool: Any, scales: Any, count: int, measure: Any) -> Any:
+    return pool[np.random.default_rng(len(seen.signs)).permutation(len(pool))[:count]]
 
 
 def _without_complements(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,8 +113,8 @@ def _without_complements(function: Callable[..., Any]) -> Callable[..., Any]:
 def _without(field_name: str, of_game: Any) -> Callable[..., Any]:
     """Return a function of two sets of coalitions whose parts of the kernel lack one field."""
 
-    def parts(z: Any, t: Any) -> Any:
-        found = of_game(z, t)
+    def parts(*arguments: Any) -> Any:
+        found = of_game(*arguments)
         return found._replace(**{field_name: np.zeros_like(getattr(found, field_name))})
 
     return parts
@@ -133,13 +128,9 @@ def _keep(moments: Any, *_: Any) -> Any:
     return moments
 
 
-def _without_even(learn_scales: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda sample, *arguments, **options: learn_scales(sample._replace(even=None), *arguments, **options)
-
-
 def _only_scores(own_features: Callable[..., Any]) -> Callable[..., Any]:
-    def features(*arguments: Any) -> Any:
-        found, means = own_features(*arguments)
+    def features(*arguments: Any, **options: Any) -> Any:
+        found, means = own_features(*arguments, **options)
         count = 1 + arguments[0].scores.shape[1]
         return found[:, :count], means[:count]
 
@@ -147,10 +138,11 @@ def _only_scores(own_features: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _no_products(own_features: Callable[..., Any]) -> Callable[..., Any]:
-    def features(*arguments: Any) -> Any:
-        found, means = own_features(*arguments)
+    def features(*arguments: Any, **options: Any) -> Any:
+        found, means = own_features(*arguments, **options)
         n_scores = arguments[0].scores.shape[1]
-        extra = found.shape[1] - 1 - n_scores
+        n_numbers = 0 if options.get("numbers") is None else options["numbers"].shape[1]
+        extra = found.shape[1] - 1 - n_scores - n_numbers
         kept = found.shape[1] - extra // 2 if n_scores and extra else found.shape[1]
         return found[:, :kept], means[:kept]
 
@@ -171,138 +163,67 @@ def _no_shared_bins(self: Any, row_columns: Any, player: int) -> Any:
 
 def mechanisms() -> tuple[Mechanism, ...]:
     """Return all mechanisms."""
-    fixed_parts, whole_parts = _get("estimators.gp.kernel:fixed_parts"), _get("estimators.gp.unpaired.kernel:parts")
-    learn_scales, own_features = (
-        _get("estimators.gp.fitting:learn_scales"),
-        _get("estimators.draws.survey:own_features"),
-    )
-    candidates = _get("estimators.gp.unpaired.choosing:candidates")
-    infinite = float("inf")
+    fixed_parts, candidates = _get("estimators.gp.kernel:fixed_parts"), _get("estimators.gp.designs:candidates")
+    own_features = _get("estimators.draws.survey:own_features")
     return (
         Mechanism("everything on", ANY),
-        Mechanism("triples", GP, settings={"fitted_pairs_per_player": infinite}, code=("estimators.gp.triples",)),
         Mechanism(
-            "allocation of the second half (Neyman)",
+            "hyperparameters of single games",
             GP,
-            settings={"hard_error_share": infinite, "hard_error_share_of_few": infinite},
-            code=("estimators.gp.allocation",),
+            settings={"refitted_games": 1},
+            code=("estimators.gp.many:sets_of_scales",),
         ),
-        Mechanism(
-            "averaging over halves",
-            GP,
-            settings={"halved_pairs": 0},
-            code=("estimators.gp.averaging:average", "estimators.gp.averaging:_trust"),
-        ),
-        Mechanism(
-            "average with the regression",
-            GP,
-            replaced={"estimators.gp.posterior:with_regression": lambda values, variances, linear: (values, variances)},
-            code=("estimators.gp.averaging:with_regression",),
-        ),
-        Mechanism(
-            "hyperparameters of single games (refits and bank)",
-            GP,
-            settings={"refitted_pairs": 0},
-            code=("estimators.gp.bank",),
-        ),
-        Mechanism("search from the bank", GP, settings={"own_set_error": 0.0}, code=("estimators.gp.bank:_own_error",)),
-        Mechanism(
-            "even part when learning", GP, replaced={"estimators.gp.fitting:learn_scales": _without_even(learn_scales)}
-        ),
-        Mechanism("prior by the regression's values", GP, settings={"least_importance": 1.0}),
         Mechanism(
             "size effects",
             GP,
-            replaced=_in_modules("fixed_parts", _without("sizes", fixed_parts), "kernel", "learning", "posterior"),
+            replaced=_in_modules("fixed_parts", _without("sizes", fixed_parts), "kernel", "learning"),
         ),
         Mechanism(
             "linear effects that vary with size",
             GP,
-            replaced=_in_modules(
-                "fixed_parts", _without("linear_by_size", fixed_parts), "kernel", "learning", "posterior"
-            )
-            | {"estimators.gp.kernel:_kappa": lambda u, w: np.zeros(np.broadcast(u, w).shape)},
-            code=("estimators.gp.kernel:shapley_of_linear_by_size", "estimators.gp.kernel:_from_sums_over_sizes"),
-        ),
-        Mechanism("class-weighted noise", GP, replaced={"estimators.gp.data:class_weights": _ones}),
-        Mechanism("mixture of sizes", GP, settings={"middle_share": 0.0, "middle_share_of_many": 0.0}),
-        Mechanism("singletons first", GP, settings={"singleton_pairs_per_player": infinite}),
-        Mechanism(
-            "single coalitions up to 10 d",
-            GP,
-            settings={"unpaired_evals_per_player": 0.0},
-            code=("estimators.gp.unpaired.estimator", "estimators.gp.unpaired.fitting"),
+            replaced={"estimators.gp.kernel:_kappa": lambda d: np.zeros((d + 1, d + 1))},
+            code=("estimators.gp.kernel:_index_of_slopes", "estimators.gp.kernel:_kappa"),
         ),
         Mechanism(
-            "(single coalitions at all budgets)",
+            "single coalitions",
             GP,
-            settings={"unpaired_evals_per_player": infinite, "most_unpaired": infinite},
+            settings={"most_single": 0, "paired_evals_per_player": 0},
+            code=("estimators.gp.designs:Uncertainty",),
         ),
-        Mechanism(
-            "(single coalitions at all budgets, chosen at random)",
-            GP,
-            settings={"unpaired_evals_per_player": infinite, "most_unpaired": infinite},
-            replaced={"estimators.gp.unpaired.estimator:most_informative": _random_choice},
-        ),
+        Mechanism("pairs for hard games", GP, settings={"few_values": 0.0}, code=("estimators.gp.designs:Pairs",)),
         Mechanism(
             "single coalitions: chosen by information",
             GP,
-            replaced={"estimators.gp.unpaired.estimator:most_informative": _random_choice},
-            code=("estimators.gp.unpaired.choosing:Uncertainty",),
+            replaced={"estimators.gp.estimator:most_informative": _random_choice},
+            code=("estimators.gp.designs:Uncertainty",),
         ),
         Mechanism(
             "single coalitions: complements among the candidates",
             GP,
-            replaced={"estimators.gp.unpaired.estimator:candidates": _without_complements(candidates)},
-        ),
-        Mechanism(
-            "single coalitions: size effects",
-            GP,
-            replaced={
-                f"estimators.gp.unpaired.{module}:parts": _without("sizes", whole_parts)
-                for module in ("kernel", "learning")
-            },
+            replaced={"estimators.gp.estimator:candidates": _without_complements(candidates)},
         ),
         Mechanism(
             "correction beyond most_pairs",
             GP,
-            settings={"correction_pairs_per_player": 10**9},
-            code=("estimators.gp.fitting:_corrected", "estimators.pairs.regression:_weights_and_unseen"),
-        ),
-        Mechanism("error bars: errors at held-out pairs", GP, settings={"held_out_share": 0.0}),
-        Mechanism("error bars: the smaller variance", GP, settings={"smaller_share": 0.0}),
-        Mechanism(
-            "error bars: misfit at held-out pairs",
-            GP,
-            replaced={"estimators.gp.posterior:_misfit_held_out": lambda alpha, _: np.full(alpha.shape[1], np.inf)},
-            code=("estimators.gp.posterior:_misfit_held_out",),
+            replaced={"estimators.gp.estimator:CORRECTION_PAIRS_PER_PLAYER": 10**9},
+            code=("estimators.gp.estimator:_corrected",),
         ),
         Mechanism(
-            "error bars: foreseen errors of single coalitions",
+            "average with the regression",
             GP,
-            settings={"unpaired.foreseen_share": 0.0, "unpaired.foreseen_share_of_few": 0.0},
-            code=("estimators.gp.unpaired.errors:foreseen_errors",),
+            replaced={"estimators.gp.estimator:_averaged": lambda phi, variances, linear: (phi, variances)},
+            code=("estimators.gp.estimator:_averaged",),
         ),
         Mechanism(
-            "unseen: least share of the regression's variance",
+            "error bars: foreseen errors",
             GP,
-            replaced={"estimators.gp.posterior:least_share": lambda errors: np.zeros(errors.shape[1])},
-            code=("estimators.gp.averaging:least_share",),
+            settings={"foreseen_share": 0.0, "foreseen_share_of_few": 0.0},
+            code=("estimators.gp.posterior:foreseen_errors",),
         ),
         Mechanism(
-            "unseen: degrees of freedom by participation",
+            "unseen: a step",
             GP,
-            replaced={
-                "estimators.gp.posterior:degrees_of_freedom": lambda errors, n, most: np.full(
-                    errors.shape[1], float(most)
-                )
-            },
-            code=("estimators.gp.averaging:degrees_of_freedom", "estimators.gp.averaging:participation"),
-        ),
-        Mechanism(
-            "unseen: a step of single coalitions",
-            GP,
-            replaced={"estimators.gp.unpaired.errors:mean_steps": lambda values: np.zeros(values.shape[1])},
+            replaced={"estimators.gp.posterior:mean_steps": lambda values: np.zeros(values.shape[1])},
             code=("coalitions.moments:mean_steps",),
         ),
         Mechanism(
@@ -320,7 +241,7 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "unseen: players that few draws tell of",
             OWN,
-            replaced={"estimators.draws.population:_unseen": _no_squares},
+            replaced={"estimators.draws.population:_unseen": lambda visited, ends: 0.0},
             code=("estimators.draws.population:_unseen",),
         ),
         Mechanism(
@@ -363,8 +284,8 @@ def mechanisms() -> tuple[Mechanism, ...]:
         Mechanism(
             "second visits",
             OWN,
-            replaced={"estimators.draws.visits:Visits._to_revisit": _no_second_visits},
-            code=("estimators.draws.visits:Visits._to_revisit", "estimators.draws.visits:Visits._revisit"),
+            replaced={"estimators.draws.visits:Visits._again_of": _no_second_visits},
+            code=("estimators.draws.visits:Visits._again_of",),
         ),
         Mechanism(
             "values add up",
@@ -382,6 +303,6 @@ def mechanisms() -> tuple[Mechanism, ...]:
             "unseen: players that contributed the same in all orderings",
             "antithetic",
             replaced={"estimators.walks:unseen_variances": lambda contributions: np.zeros(contributions.shape[1:])},
-            code=("coalitions.moments:unseen_variances",),
+            code=("statistics.unseen:unseen_variances",),
         ),
     )

@@ -6,7 +6,7 @@
 XGBoost models, 100 background rows, exact values in closed form. The first rows of each data set are explained in calls
 of 10 and of 40 of them, and together with further rows. "error" is the mean squared error of these rows, divided by the
 mean of their φ²; "ratio" compares it with calls of 10 rows, with a 95% bootstrap interval over blocks of ten rows and
-seeds; "coverage" is that of 95% intervals. Time is processor time without model calls, for all rows of the calls.
+seeds; "coverage" is that of 95% intervals. Time is processor time for all rows of the calls, with the games of trees.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from sharpley._support.typing import Floats
 from sharpley.games import TreeGame
 from sharpley_experiments.common.datasets import load
 from sharpley_experiments.common.models import choose_rows, train_xgboost
+from sharpley_experiments.common.quiet import estimated
 from sharpley_experiments.studies.common import (
     add_data_option,
     add_out_option,
@@ -31,10 +32,8 @@ from sharpley_experiments.studies.common import (
     study_parser,
     write_lines,
 )
-from sharpley_experiments.studies.gp_internals import GaussianProcessRun
 
 BLOCK = 10  # rows in the smallest calls
-ROWS_AT_ONCE = 500  # games of trees take memory
 BACKGROUND = 100
 
 
@@ -62,12 +61,11 @@ COLUMNS = ("data set", "d", "evaluations", "rows in a call", "error", "ratio", "
 
 
 class Problem(NamedTuple):
-    """The values that all seeds ask for, and the exact Shapley values."""
+    """A model, its background, the rows that it is explained for, and their exact Shapley values."""
 
-    runs: list[GaussianProcessRun]
-    """One for each seed, with its coalitions chosen."""
-    values: list[Floats]
-    """Values of all rows at these coalitions, (r, m) each."""
+    model: Any
+    background: Floats
+    rows: Floats
     exact: Floats
     """Shapley values, (r, d)."""
 
@@ -83,37 +81,30 @@ class Outcome(NamedTuple):
 
 
 def make_problem(case: Case, data: Path) -> Problem:
-    """Evaluate all rows at the coalitions of every seed."""
+    """Train a model, and compute the Shapley values of its rows."""
     dataset = load(case.name, data)
     model = train_xgboost(dataset)
     rows, background = choose_rows(dataset, rows=max(case.sizes), background=BACKGROUND)
-    runs = [GaussianProcessRun(rows.shape[1], seed) for seed in range(case.n_seeds)]
-    for run in runs:
-        run.choose(case.budget)
-    exact: list[Floats] = []
-    values: list[list[Floats]] = [[] for _ in runs]
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        game = TreeGame(model, background, rows[start : start + ROWS_AT_ONCE])
-        exact.append(game.shapley_values())
-        for run, parts in zip(runs, values, strict=True):
-            parts.append(np.atleast_2d(game(run.coalitions)))
-    return Problem(runs, [np.concatenate(parts) for parts in values], np.concatenate(exact))
+    judged = TreeGame(model, background, rows[: case.n_judged])
+    return Problem(model, background, rows, judged.shapley_values())
 
 
-def measure(problem: Problem, size: int, n_judged: int) -> Outcome:
+def measure(problem: Problem, case: Case, size: int) -> Outcome:
     """Explain the judged rows in calls of ``size`` rows, together with others if there are fewer of them."""
     errors, covered, seconds, n_rows = [], [], 0.0, 0
-    for run, values in zip(problem.runs, problem.values, strict=True):
-        for start in range(0, n_judged, size):
-            explained = values[start : start + size]
+    for start in range(0, case.n_judged, size):
+        explained = problem.rows[start : start + size]
+        game = TreeGame(problem.model, problem.background, explained)
+        judged = min(size, case.n_judged - start)
+        for seed in range(case.n_seeds):
             began = process_time()
-            found, half_widths = run.estimate_with_error(explained)
+            found = estimated(game, "gp", case.budget, seed, draws="shared")
             seconds, n_rows = seconds + process_time() - began, n_rows + len(explained)
-            judged = min(size, n_judged - start)
-            off = found[:judged] - problem.exact[start : start + judged]
+            off = found.values[:judged] - problem.exact[start : start + judged]
             errors.append((off**2).reshape(judged // BLOCK, -1).mean(axis=1))
-            covered.append(np.abs(off) <= half_widths[:judged] + 1e-9)
-    scale = float((problem.exact[:n_judged] ** 2).mean())
+            low, high = found.interval(0.95)
+            covered.append(np.abs(off) <= ((high - low) / 2.0)[:judged] + 1e-9)
+    scale = float((problem.exact**2).mean())
     return Outcome(np.concatenate(errors) / scale, float(np.concatenate(covered).mean()), seconds / n_rows)
 
 
@@ -121,9 +112,9 @@ def lines_of(case: Case, data: Path) -> Iterator[str]:
     """Yield a line of the table for every size of the calls."""
     problem = make_problem(case, data)
     d = problem.exact.shape[1]
-    alone = measure(problem, BLOCK, case.n_judged)
+    alone = measure(problem, case, BLOCK)
     for size in case.sizes:
-        found = alone if size == BLOCK else measure(problem, size, case.n_judged)
+        found = alone if size == BLOCK else measure(problem, case, size)
         ratio = bootstrap_ratio(found.errors, alone.errors)
         interval = "1" if size == BLOCK else f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
         numbers = f"{found.errors.mean():.1e}", interval, f"{found.coverage:.3f}", f"{1e3 * found.seconds:.1f}"

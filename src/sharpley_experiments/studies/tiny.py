@@ -66,7 +66,7 @@ def _shapleig(game: SmallGame, budget: int, seed: int) -> Answer:
     return Answer(values, values - half, values + half)
 
 
-IN_PAIRS = partial(GaussianProcessEstimator, settings=GPSettings(unpaired_evals_per_player=0))
+IN_PAIRS = partial(GaussianProcessEstimator, settings=GPSettings(most_single=0, paired_evals_per_player=0.0))
 METHODS: dict[str, Callable[[SmallGame, int, int], Answer]] = {
     OURS: partial(_ours, method="gp"),
     "gp in pairs": partial(_ours, method=IN_PAIRS),

@@ -61,8 +61,9 @@ def test_all_figures_are_there_and_importing_them_loads_nothing_heavy():
 
 
 def test_presets_differ_in_numbers_only_and_grow():
-    assert list(PRESETS) == ["quick", "laptop", "paper"]
-    quick, laptop, paper = (np.array(astuple(preset)[1:]) for preset in PRESETS.values())
+    assert list(PRESETS) == ["quick", "laptop", "images", "paper"]
+    quick, laptop, images, paper = (np.array(astuple(preset)[1:]) for preset in PRESETS.values())
+    assert (laptop == images).all()  # which differs in the images alone
     assert (quick < laptop).all()
     assert (laptop <= paper).all()  # some laptop runs are as large as the paper's
     assert (laptop < paper).any()

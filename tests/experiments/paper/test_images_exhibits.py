@@ -1,6 +1,8 @@
 """The paper's experiment with images: loaders, errors from the spread over trials, claims, and a quick run."""
 
+import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from sharpley_experiments.paper.images.claims import about_errors
 from sharpley_experiments.paper.images.scales_exhibit import LINES
 from sharpley_experiments.paper.images.time_exhibit import PRINTED, findings, summary, tabulate
 from sharpley_experiments.paper.images.weights import fill, find_weights
+from sharpley_experiments.paper.reproduce import reproduce
 
 # Networks
 
@@ -259,6 +262,7 @@ def test_a_smaller_run_shows_its_evidence_without_a_verdict():
     found = about_errors(errors_table(AS_PRINTED, n=10))
     assert {one.verdict for one in found} == {"not judged"}
     assert "not judged at this size, 256 tiles and 10 orderings instead of 256 and 100" in found[0].evidence
+    assert "--preset images judges it" in found[0].evidence
     assert found[0].details.rows[0][2].startswith("0.")
 
 
@@ -295,10 +299,43 @@ def test_times_are_extrapolated_and_compared_with_those_printed():
     assert second.verdict == "holds"
     assert remark.verdict == "remark"
     fast = table.assign(ordering_seconds=1e-3)
-    assert [one.verdict for one in findings(fast)[:3]] == ["holds", "does not hold", "does not hold"]
+    assert [one.verdict for one in findings(fast)[:3]] == ["holds", "does not hold", "holds in part"]
 
 
 # A quick run
+
+
+def test_an_unfinished_run_shows_the_trials_that_every_method_has(tmp_path):
+    """Cells are measured trial by trial; those of a trial that some method lacks do not count."""
+    names = ("monte-carlo", "sobol")
+    whole = Context(PRESETS["quick"], tmp_path / "cells")
+    part = replace(whole, is_stored_only=True)
+    with pytest.raises(ValueError, match=r"0 of 30 cells are in .*fewer than 2 trials of all methods on every image"):
+        errors.measured(part, names)
+    table = errors.measured(whole, names)
+    for path in (tmp_path / "cells").glob("*.json"):
+        cell = json.loads(path.read_text(encoding="utf-8"))["cell"]
+        is_late = cell["trial"] > 2 or (cell["trial"] == 2 and cell["series"] == "sobol")
+        if cell["image"] == 2 or (cell["image"] == 1 and is_late):
+            path.unlink()
+    left = errors.measured(part, names)
+    assert left.groupby(["image", "series"]).size().to_dict() == {
+        ("digit 0", "monte-carlo"): 5, ("digit 0", "sobol"): 5, ("digit 1", "monte-carlo"): 2, ("digit 1", "sobol"): 2
+    }  # fmt: skip
+    first = [frame[frame["image"] == "digit 0"]["mse"].tolist() for frame in (table, left)]
+    assert first[0] == first[1]
+
+
+def test_trials_of_the_image_with_the_fewest_count():
+    table = errors_table(AS_PRINTED, trials=6)
+    table = table[(table["image"] == "a") | (table["trial"] < 4)]
+    assert {one.verdict for one in about_errors(table)} == {"not judged"}
+    assert "4 trials" in about_errors(table)[0].evidence
+
+
+def test_only_images_can_be_shown_unfinished(tmp_path):
+    with pytest.raises(ValueError, match=r"--stored is for images, .*got kernels"):
+        reproduce(["images", "kernels"], tmp_path / "out", preset="quick", stored=True)
 
 
 def test_a_quick_run_is_resumed_and_drawn_from_its_table_alone(tmp_path, monkeypatch):

@@ -143,10 +143,31 @@ def test_text_is_escaped(fake):
 
 def test_claims_come_first_with_verdict_evidence_and_a_link_to_the_figure(fake):
     read = Page(fake[1].page)
-    assert list(read.texts)[:5] == ["", "notes", "rules", "claims", "first"]
+    assert list(read.texts)[:5] == ["", "claims", "notes", "rules", "first"]
     assert re.search(r"does not hold\s*A claim\.2 rows → Table 2, last", read.texts["claims"])
     counts = "All 2✓ holds 1◐ holds in part 0✗ does not hold 1? undecided 0– not judged 0i remark 0"
     assert counts in read.texts["claims"]
+
+
+def test_every_verdict_of_the_documentation_has_the_rule_that_gave_it(results):
+    text = (results / "paper" / "summary.md").read_text(encoding="utf-8")
+    judged = re.findall(r"^[✓◐✗?] \*\*.*$", text, re.MULTILINE)
+    assert len(judged) > 90
+    assert [line for line in judged if " Rule: " not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("preset", "command"),
+    [("quick", "sharpley reproduce all --preset laptop"), ("laptop", "sharpley reproduce last --preset images")],
+)
+def test_a_banner_says_what_the_preset_is_too_small_to_judge(preset, command):
+    record = manifest.new_record(preset, 1.0, "", None)
+    small, fine = Finding("A", "not judged", ""), Finding("B", "holds", "")
+    sections = [Section(FAKES["first"], record, findings=(fine,)), Section(FAKES["last"], record, findings=(small,))]
+    shown = page(sections, record, FAKES.values())
+    assert f"The preset {preset} is too small to judge 1 of 2 claims." in shown
+    assert f"<code>{command}</code>" in shown
+    assert 'class="banner"' not in page(sections[:1], record, FAKES.values())
 
 
 def test_numbers_behind_a_verdict_are_a_small_table(fake):

@@ -6,7 +6,6 @@ import pytest
 
 import sharpley
 from sharpley_experiments.studies import (
-    active,
     backgrounds,
     batch,
     common_part,
@@ -15,11 +14,13 @@ from sharpley_experiments.studies import (
     designs,
     draws_rule,
     gp_rows,
-    gp_time,
+    gp_versions,
+    indices,
     large,
     noise,
     overhead,
     rough,
+    stress,
     surrogates,
     tiny,
     trees,
@@ -52,14 +53,9 @@ def test_noise_compares_methods_at_all_levels(tmp_path):
     assert len(lines) == 4 + len(noise.LEVELS) * len(noise.MULTIPLES)
 
 
-def test_active_compares_choices_on_a_model(tmp_path):
-    active.main(["--quick", "--out", str(tmp_path / "active.md")])
-    assert "| make_regression | 10 |" in (tmp_path / "active.md").read_text()
-
-
-def test_gp_time_prints_a_line_for_a_model(capsys):
-    gp_time.main(["--quick"])
-    assert "| make_regression | 10 | 202 | " in capsys.readouterr().out
+def test_indices_compares_ways_of_sampling(tmp_path):
+    indices.main(["--quick", "--out", str(tmp_path / "indices.md")])
+    assert "| forest | banzhaf | 20 d | " in (tmp_path / "indices.md").read_text()
 
 
 def test_gp_rows_compares_calls_of_different_sizes(tmp_path):
@@ -163,6 +159,32 @@ def test_versions_compares_with_a_commit(tmp_path):
 def test_versions_names_a_commit_that_does_not_exist(tmp_path):
     with pytest.raises(ValueError, match="nowhere"):
         versions.main(["nowhere", "--quick"])
+
+
+def test_gp_versions_measures_and_compares(tmp_path, capsys):
+    found = tmp_path / "now.jsonl"
+    only = ["--suites", "rough", "--only", "0", "--multiples", "3", "--seeds", "1"]
+    gp_versions.main(["measure", str(found), *only])
+    gp_versions.main(["compare", str(found), str(found)])
+    assert "rough 3 d: geometric mean 1.000 of 1 cells" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("name", "multiple", "least"), [("valuation-100", 4, 0.85), ("quadratic-12", 3, 0.8)])
+def test_error_bars_hold_where_they_once_broke(name, multiple, least):
+    """kNN data valuation with 100 players had a coverage of .46, and exp of a quadratic form one of .57."""
+    case = next(case for case in gp_versions.CASES if case.name == name)
+    found = [gp_versions.run(case, multiple, seed, "gp") for seed in range(case.seeds)]
+    assert np.mean([line["coverage"] for line in found]) > least
+
+
+def test_stress_writes_a_page_and_has_exact_values(tmp_path, monkeypatch):
+    monkeypatch.setattr(stress, "BUDGETS", {"10 d": 10, "100 d": 100})
+    models = stress.stress_models(0)
+    monkeypatch.setattr(stress, "stress_models", lambda instance: (models[4], models[10], models[18]))
+    stress.main(["--quick", "--out", str(tmp_path)])
+    page = (tmp_path / "stress.md").read_text()
+    assert "| 100 d | " in page
+    assert "With tol=0.05, " in page
 
 
 def test_trees_measures_shap_too(tmp_path):

@@ -1,4 +1,4 @@
-"""What shap's plots show of rows: numbers for colours and axes, and values or labels for people."""
+"""What shap's plots show of players that are groups of columns: a number for colours and axes, a label for people."""
 
 from __future__ import annotations
 
@@ -8,50 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.games.marginal.mixing import is_from
 from sharpley.games.marginal.players import Players
+from sharpley.presentation.shown import columns_of, numbers_of, printable
 
 SEPARATORS = "_=:.-"
-NUMBERS = (int, float, np.number, np.bool_)
 MOST_VALUES = 3  # values of a group that are shown
 SHARES_ROUNDING = 1e-6
 MOST_BACKGROUND_ROWS = 1000  # to see whether columns are one-hot
-MIDNIGHT = " 00:00:00"  # is not shown where all dates have it, or all durations are days
-
-
-def columns_of(rows: Any) -> NDArray[Any]:
-    """Return the rows as an array (rows, columns), of numbers if all values are numbers, else of objects."""
-    if hasattr(rows, "toarray"):
-        return np.asarray(rows.toarray())
-    array = np.asarray(rows)
-    return array if array.dtype.kind in "biuf" else array.astype(object)
-
-
-def ordinals_of(rows: Any) -> dict[int, Floats]:
-    """Return numbers for the columns of a frame whose order is not that of their text: categories, dates, durations."""
-    if is_from("pandas", rows, "DataFrame"):
-        each = [_pandas_ordinals(rows.iloc[:, j]) for j in range(rows.shape[1])]
-    elif is_from("polars", rows, "DataFrame"):
-        each = [_polars_ordinals(series) for series in rows.get_columns()]
-    else:
-        each = []
-    return {j: numbers for j, numbers in enumerate(each) if numbers is not None}
-
-
-def _pandas_ordinals(column: Any) -> Floats | None:
-    if hasattr(column.dtype, "categories"):
-        codes = column.array.codes
-    elif column.dtype.kind in "mM":
-        codes = column.rank(method="dense").to_numpy() - 1
-    else:
-        return None
-    return np.where(column.isna().to_numpy(), np.nan, codes)
-
-
-def _polars_ordinals(series: Any) -> Floats | None:
-    is_ordered = series.dtype.is_temporal() or type(series.dtype).__name__ == "Enum"
-    codes = series.to_physical().rank("dense") - 1 if is_ordered else None
-    return None if codes is None else np.asarray(codes.cast(float).to_numpy())
 
 
 def one_hot_players(columns: NDArray[Any], background: Any, players: Players) -> set[int]:
@@ -78,8 +41,7 @@ def _are_shares(mine: NDArray[Any]) -> bool:
 
 def shown_values(columns: NDArray[Any], players: Players, one_hot: set[int]) -> NDArray[Any]:
     """Return what is shown of each row and player, (rows, d): the value of a column, or a label of a group."""
-    if columns.dtype.kind == "O":
-        columns = np.stack([_printable(column) for column in columns.T], axis=1)
+    columns = printable(columns)
     if players.is_plain:
         return columns
     shown = np.empty((len(columns), players.d), dtype=object)
@@ -91,26 +53,9 @@ def shown_values(columns: NDArray[Any], players: Players, one_hot: set[int]) -> 
     return shown
 
 
-def _printable(column: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers, NaN where they are missing, or else text for all that shap cannot print, such as dates."""
-    missing = [_is_missing(value) for value in column]
-    shown = np.empty(len(column), dtype=object)  # numpy would take lists for further axes
-    if all(gone or isinstance(value, NUMBERS) for value, gone in zip(column, missing, strict=True)):
-        shown[:] = [np.nan if gone else value for value, gone in zip(column, missing, strict=True)]
-    else:
-        shown[:] = [value if isinstance(value, (str, *NUMBERS)) else str(value) for value in column]
-        if all(gone or str(value).endswith(MIDNIGHT) for value, gone in zip(column, missing, strict=True)):
-            shown[:] = [str(value).removesuffix(MIDNIGHT) for value in shown]
-    return shown
-
-
 def numbers_for(columns: NDArray[Any], players: Players, ordinals: dict[int, Floats], one_hot: set[int]) -> Floats:
     """Return a number for each row and player, (rows, d), by which plots colour and place points."""
-    if columns.dtype.kind in "biuf":
-        numbers = columns.astype(np.float64)
-    else:
-        each = [ordinals[j] if j in ordinals else _codes(column) for j, column in enumerate(columns.T)]
-        numbers = np.stack(each, axis=1)
+    numbers = numbers_of(columns, ordinals)
     if players.is_plain:
         return numbers
     each = [_number(numbers[:, players.of_column == player], player in one_hot) for player in range(players.d)]
@@ -177,23 +122,3 @@ def common_prefix(names: list[str]) -> int:
 
 def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
-
-
-def _codes(column: NDArray[Any]) -> Floats:
-    """Return the column as numbers if it can be converted, else as codes of its distinct values; NaN if missing."""
-    missing = np.array([_is_missing(value) for value in column], dtype=bool)
-    try:
-        return np.where(missing, np.nan, column).astype(np.float64)
-    except (TypeError, ValueError):
-        _, codes = np.unique([str(value) for value in column], return_inverse=True)
-        return np.where(missing, np.nan, codes.reshape(-1).astype(np.float64))
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN or pandas' NA, whose comparisons are neither true nor false."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True
-    except ValueError:  # an array, of which each element is compared
-        return False

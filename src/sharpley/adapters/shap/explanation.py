@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sharpley.adapters.shap.display import columns_of, numbers_for, one_hot_players, ordinals_of, shown_values
+from sharpley.adapters.shap.display import numbers_for, one_hot_players, shown_values
 from sharpley.games.marginal.players import Players
+from sharpley.presentation.shown import columns_of, ordinals_of
 from sharpley.result import ShapleyEstimate
 
 if TYPE_CHECKING:
@@ -36,26 +37,12 @@ def to_explanation(estimate: ShapleyEstimate, rows: Any, players: Players, backg
     shap.Explanation
         Its ``instance_names`` are the index of a frame, its ``compute_time`` and ``n_predictions`` the estimate's.
     """
-    from sharpley.adapters.shap.explained import Explanation
+    from sharpley.presentation.explanation import as_explanation
 
     columns = columns_of(rows)
     one_hot = one_hot_players(columns, columns if background is None else background, players)
-    lower, upper = estimate.interval()
-    explanation = Explanation(
-        values=estimate.values,
-        base_values=estimate.base_values,
-        data=numbers_for(columns, players, ordinals_of(rows), one_hot),
-        display_data=shown_values(columns, players, one_hot),
-        instance_names=None if estimate.row_labels is None else [str(label) for label in estimate.row_labels],
-        feature_names=estimate.names,
-        output_names=_output_names(estimate),
-        error_std=estimate.standard_errors,
-        lower_bounds=lower,
-        upper_bounds=upper,
-        compute_time=estimate.compute_time,
-    )
-    explanation.n_predictions = estimate.n_predictions
-    return explanation
+    numbers = numbers_for(columns, players, ordinals_of(rows), one_hot)
+    return as_explanation(vars(estimate), estimate.interval(), numbers, shown_values(columns, players, one_hot))
 
 
 def of_one_row(explanation: shap.Explanation) -> shap.Explanation:
@@ -64,10 +51,3 @@ def of_one_row(explanation: shap.Explanation) -> shap.Explanation:
     if explanation.n_predictions is not None:
         only.n_predictions = explanation.n_predictions[0]
     return only
-
-
-def _output_names(estimate: ShapleyEstimate) -> list[str] | str | None:
-    """Return the names of all outputs, or that of the only one."""
-    if estimate.output_names is None or estimate.values.ndim == 3:
-        return estimate.output_names
-    return estimate.output_names[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
-from sharpley.estimators.draws.population import Population
+from sharpley.estimators.draws.population import Population, VisitedSteps
 from sharpley.estimators.draws.surrogate import FOLDS, LEAVES, TREES, Explained, Surrogates, default_surrogate
 from sharpley.estimators.draws.walked import Walked
 
@@ -37,13 +37,22 @@ class AssistedDraws:
     surrogates: Surrogates | None
     always: bool
 
-    def estimate(self, walked: Walked, varying: Coalitions, rows: NDArray[np.int64], ends: Floats) -> Moments:
+    def estimate(
+        self,
+        walked: Walked,
+        probabilities: Floats | None,
+        varying: Coalitions,
+        rows: NDArray[np.int64],
+        ends: Floats,
+    ) -> Moments:
         """Estimate Shapley values as means over all draws, (r, d, k).
 
         Parameters
         ----------
         walked : Walked
             What was found along the walks of r rows.
+        probabilities : (n_draws,) float or None
+            The probability of each draw to be visited; None if draws are never exhausted.
         varying : (r, d) bool
             Which players can matter in any draw.
         rows : (r,) int
@@ -51,15 +60,16 @@ class AssistedDraws:
         ends : (r, 2, k) float
             Means over all draws of v_b(∅) and v_b(N).
         """
-        moments = self.population.estimate(
-            walked.contributions, walked.steps.draws, walked.differing, varying, rows, ends
-        )
+        steps = VisitedSteps(walked.steps.draws, probabilities)
+        moments = self.population.estimate(walked.contributions, steps, walked.differing, varying, rows, ends)
         if self.surrogates is None or not (self.always or _enough(walked.steps.draws)):
             return moments
         explained = [
             self.surrogates.explain(int(row), walked.walks_of(i), walked.values[i]) for i, row in enumerate(rows)
         ]
-        parts = [self._assisted(walked, i, varying[i], int(rows[i]), ends[i], one) for i, one in enumerate(explained)]
+        parts = [
+            self._assisted(walked, steps, i, varying[i], int(rows[i]), ends[i], one) for i, one in enumerate(explained)
+        ]
         assisted = Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
         if self.always:
             return assisted
@@ -67,12 +77,19 @@ class AssistedDraws:
         return Moments(*(np.where(helps[:, None], one, other) for one, other in zip(assisted, moments, strict=True)))
 
     def _assisted(
-        self, walked: Walked, i: int, varying: Coalitions, row: int, ends: Floats, explained: Explained
+        self,
+        walked: Walked,
+        steps: VisitedSteps,
+        i: int,
+        varying: Coalitions,
+        row: int,
+        ends: Floats,
+        explained: Explained,
     ) -> Moments:
         """Return the estimate of one row, the i-th: what its surrogates explain, and what the walks find beyond."""
         missed = self.population.estimate(
             walked.contributions[i : i + 1] - explained.contributions,
-            walked.steps.draws,
+            steps,
             walked.differing[i : i + 1],
             varying[None],
             np.array([row]),
@@ -98,7 +115,7 @@ def with_surrogate(choice: Any, population: Population, k: int, seed: NDArray[np
     surrogates = Surrogates(regressor, facts, population.weights, seed)
     if not is_auto:
         surrogates.try_out()
-    return AssistedDraws(replace(population, folds=surrogates.folds), surrogates, always=not is_auto)
+    return AssistedDraws(population, surrogates, always=not is_auto)
 
 
 def _enough(draws: NDArray[np.int64]) -> bool:

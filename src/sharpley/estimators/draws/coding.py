@@ -45,12 +45,14 @@ class Codes(NamedTuple):
 
 def make_codes(facts: DrawFacts) -> Codes:
     """Return the codes of all draws; they are kept with the facts, since further rows have the same draws."""
-    if "codes" not in facts.derived:
-        columns = np.empty((facts.columns.shape[1], len(facts.columns)), dtype=np.float32)
-        for column, is_category in enumerate(facts.is_category):
-            columns[column] = _ranks(facts.columns[:, column], facts.empty[:, 0] if is_category else None)
-        facts.derived["codes"] = Codes(columns)
-    return facts.derived["codes"]
+    return facts.kept.get("codes", (facts.empty, facts.columns, facts.is_category), lambda: _codes(facts))
+
+
+def _codes(facts: DrawFacts) -> Codes:
+    columns = np.empty((facts.columns.shape[1], len(facts.columns)), dtype=np.float32)
+    for column, is_category in enumerate(facts.is_category):
+        columns[column] = _ranks(facts.columns[:, column], facts.empty[:, 0] if is_category else None)
+    return Codes(columns)
 
 
 def _ranks(values: NDArray[np.generic], scores: Floats | None) -> Floats:

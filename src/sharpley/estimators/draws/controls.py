@@ -4,6 +4,9 @@ For every player there are the values v_b(∅) of the draw (their principal scor
 player's own column, in bins: values that many draws share are bins of their own, the others are divided at quantiles.
 If the row has such a shared value, the player cannot matter in any draw of that bin.
 
+Columns of numbers also count as they are (``Numbers``): a linear model is a linear function of the player's own column,
+and one with products of columns a function of all columns and of their products with the player's own.
+
 Columns of categories are divided in the order of the categories' mean scores, and groups of several columns by their
 first principal score.
 """
@@ -24,6 +27,10 @@ MAX_BINS = 8  # bins of values that few draws share
 MAX_SHARED = 24  # shared values with a bin of their own
 SHARED = 0.02  # values that more than this share of all draws have are shared
 NO_BIN = -1
+LEAST_SPREAD = 1e-9  # of a column of numbers, relative to its mean
+TINY = np.finfo(np.float64).tiny
+MAX_COLUMNS = 31  # of numbers, up to which products of columns are controls
+DRAWS_AT_ONCE = 2**16  # whose products are summed together
 
 
 class PlayerBins(NamedTuple):
@@ -37,6 +44,26 @@ class PlayerBins(NamedTuple):
     """Weighted sums of 1 and the scores over each bin, (bins, 1 + scores)."""
 
 
+class Numbers(NamedTuple):
+    """Columns of numbers, standardised: with mean 0 and variance 1 over all draws."""
+
+    columns: NDArray[np.int64]
+    """The columns, (q,): those of numbers that are not the same in all draws."""
+    players: NDArray[np.int64]
+    """Their players, (q,)."""
+    centres: Floats
+    """Means over all draws, (q,)."""
+    scales: Floats
+    """Standard deviations, (q,)."""
+    products: Floats | None
+    """Means of the products of two of them, (q, q); None if there are too many."""
+
+    def at(self, columns: NDArray[np.generic]) -> Floats:
+        """Return the standardised numbers of draws or rows with the given columns, (n, q); 0 if they are missing."""
+        numbers = np.asarray(columns[:, self.columns], dtype=np.float64)
+        return np.nan_to_num((numbers - self.centres) / self.scales, posinf=0.0, neginf=0.0)
+
+
 class Controls(NamedTuple):
     """Features of all draws."""
 
@@ -46,6 +73,10 @@ class Controls(NamedTuple):
     """The bins of each player; None if nothing is known of its columns."""
     columns: list[NDArray[np.int64]]
     """The columns of each player."""
+    numbers: Numbers
+    """Columns of numbers."""
+    weights: Floats
+    """Weights of all draws, (n_draws,)."""
 
     def shared_bins(self, row_columns: NDArray[np.generic], player: int) -> NDArray[np.int64]:
         """Return the bin of the draws that have the same values of a player as a row, for each row, or NO_BIN."""
@@ -60,12 +91,42 @@ class Controls(NamedTuple):
 
 def make_controls(facts: DrawFacts, weights: Floats, d: int) -> Controls:
     """Return the controls of all draws; they are kept with the facts, since further rows have the same draws."""
-    if "controls" not in facts.derived:
-        scores = principal_scores(facts.empty / units_of(facts.empty), weights)
-        columns = [np.flatnonzero(facts.players == player) for player in range(d)]
-        players = [_bins(facts, mine, scores, weights) if len(mine) else None for mine in columns]
-        facts.derived["controls"] = Controls(scores, players, columns)
-    return facts.derived["controls"]
+    sources = (facts.empty, facts.columns, facts.is_category, facts.players, weights, np.array(d))
+    return facts.kept.get("controls", sources, lambda: _controls(facts, weights, d))
+
+
+def _controls(facts: DrawFacts, weights: Floats, d: int) -> Controls:
+    scores = principal_scores(facts.empty / units_of(facts.empty), weights)
+    columns = [np.flatnonzero(facts.players == player) for player in range(d)]
+    players = [_bins(facts, mine, scores, weights) if len(mine) else None for mine in columns]
+    return Controls(scores, players, columns, _numbers(facts, weights), weights)
+
+
+def _numbers(facts: DrawFacts, weights: Floats) -> Numbers:
+    """Return the columns of numbers; infinite and missing ones count as the mean of the others."""
+    candidates = np.flatnonzero(~facts.is_category)
+    centres, scales = np.zeros(len(candidates)), np.zeros(len(candidates))
+    for i, column in enumerate(candidates):
+        values = np.asarray(facts.columns[:, column], dtype=np.float64)
+        known = np.isfinite(values)
+        mine, share = values[known], weights[known]
+        if share.sum() > 0:
+            unit = max(float(np.abs(mine).max()), TINY)  # squares of large numbers would not be finite
+            share = share / share.sum()
+            centres[i] = unit * (share @ (mine / unit))
+            centres[i] += unit * (share @ ((mine - centres[i]) / unit))  # what rounding left
+            scales[i] = unit * np.sqrt(share @ ((mine - centres[i]) / unit) ** 2)
+    useful = scales > LEAST_SPREAD * np.abs(centres)
+    which = candidates[useful]
+    found = Numbers(which, facts.players[which], centres[useful], scales[useful], None)
+    if not 0 < len(which) <= MAX_COLUMNS:
+        return found
+    products = np.zeros((len(which), len(which)))
+    for start in range(0, len(weights), DRAWS_AT_ONCE):
+        part = slice(start, start + DRAWS_AT_ONCE)
+        some = found.at(facts.columns[part])
+        products += (some * weights[part, None]).T @ some
+    return found._replace(products=products)
 
 
 def principal_scores(values: Floats, weights: Floats) -> Floats:

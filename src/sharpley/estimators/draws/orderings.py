@@ -58,6 +58,14 @@ class _Group:
     """What was found along their walks."""
     spent: NDArray[np.int64]
     """Number of evaluations along their walks."""
+    visits: Visits | FoldedVisits | EndlessVisits
+    """Where their draws come from."""
+
+    def probabilities(self) -> Floats | None:
+        """Return the probability of each draw to be visited; None if draws are never exhausted."""
+        if isinstance(self.visits, EndlessVisits):
+            return None
+        return self.visits.probabilities(len(self.walked.steps.draws))
 
 
 @final
@@ -137,7 +145,8 @@ class OwnOrderings(Estimator):
 
     def rows_at_once(self, block: Block, budget: int) -> int:
         """Return how many rows fit into memory."""
-        count = int(affordable_steps(block, self._step, budget - self._endpoint_cost).max())
+        steps = affordable_steps(block.in_units()[1], self._step, budget - self._endpoint_cost)
+        count = int(steps.max())
         kept = 2 if self._surrogate is None else 2 + self._step
         return max(1, MAX_CONTRIBUTIONS // (kept * count * self.d * block.n_outputs))
 
@@ -176,7 +185,7 @@ class OwnOrderings(Estimator):
         found = Moments(np.zeros(shape), np.zeros(shape), np.full(shape, np.inf))
         for group in self._groups:
             mine = block.some(group.rows)
-            moments = self._assisted.estimate(group.walked, mine.varying, mine.rows, mine.ends)
+            moments = self._assisted.estimate(group.walked, group.probabilities(), mine.varying, mine.rows, mine.ends)
             for part, of_group in zip(found, moments, strict=True):
                 part[group.rows] = of_group
         return found
@@ -212,10 +221,12 @@ class OwnOrderings(Estimator):
             expensive = np.zeros(len(rows), dtype=bool)
             for count in np.unique(steps).tolist():
                 mine = np.flatnonzero(steps == count)
-                group = self._walking(rows[mine], self._new_sequence(count * self._step).take(count))
+                sequence = self._new_sequence(count)
+                group = self._walking(rows[mine], sequence.take(count), sequence.visits)
                 fits = group.spent <= limit
                 expensive[mine[~fits]] = True
-                self._groups.append(_Group(group.rows[fits], group.walked.rows(fits), group.spent[fits]))
+                some = _Group(group.rows[fits], group.walked.rows(fits), group.spent[fits], sequence.visits)
+                self._groups.append(some)
                 self._wait_for(self._groups[-1], 0)
             rows, steps = rows[expensive], fewer_steps(steps[expensive])
         self._groups = [group for group in self._groups if len(group.rows)]
@@ -225,7 +236,7 @@ class OwnOrderings(Estimator):
         if self._sequence is None:
             self._sequence = self._new_sequence(None)
             nothing = self._sequence.steps.part(slice(0, 0))
-            self._groups = [self._walking(np.arange(len(self._block.rows)), nothing)]
+            self._groups = [self._walking(np.arange(len(self._block.rows)), nothing, self._sequence.visits)]
         limit = budget.now - self._endpoint_cost
         counts = affordable_steps(self._block, self._step, limit)
         groups: list[_Group] = []
@@ -242,38 +253,44 @@ class OwnOrderings(Estimator):
             expensive = np.zeros(len(left), dtype=bool)
             for count in np.unique(counts).tolist():
                 mine = np.flatnonzero(counts == count)
-                fresh = self._walking(group.rows[left[mine]], self._sequence.between(before, count))
+                fresh = self._walking(group.rows[left[mine]], self._sequence.between(before, count), group.visits)
                 fits = group.spent[left[mine]] + fresh.spent <= limit
                 expensive[mine[~fits]] = count > before
                 mask = np.isin(np.arange(len(group.rows)), left[mine[fits]])
                 if not mask.any():
                     continue
                 walked = group.walked.rows(mask).then(fresh.walked.rows(fits))
-                found.append(_Group(group.rows[mask], walked, group.spent[mask] + fresh.spent[fits]))
+                spent = group.spent[mask] + fresh.spent[fits]
+                found.append(_Group(group.rows[mask], walked, spent, group.visits))
                 self._wait_for(found[-1], before)
             left, counts = left[expensive], np.maximum(before, fewer_steps(counts[expensive]))
         return found
 
     def _new_sequence(self, expected: int | None) -> _Sequence:
-        """Return a sequence of steps, made for an expected number of orderings."""
+        """Return a sequence of steps, made for an expected number of them; None if it is not known."""
         sampling, visiting = self._block.generator().spawn(2)
-        return _Sequence(self._make_source(sampling, expected), self._visits(visiting), self._step, self.d)
+        source = self._make_source(sampling, None if expected is None else expected * self._step)
+        return _Sequence(source, self._visits(visiting, expected), self._step, self.d)
 
-    def _visits(self, rng: np.random.Generator) -> Visits | FoldedVisits | EndlessVisits:
+    def _visits(self, rng: np.random.Generator, expected: int | None) -> Visits | FoldedVisits | EndlessVisits:
         games, surrogates = self._block.games, self._assisted.surrogates
         if games.draws_are_endless:
             return EndlessVisits(games.n_draws, rng)
-        order = self._assisted.population.order(self.d, rng)
-        return Visits(order, rng) if surrogates is None else FoldedVisits(order, surrogates.folds, rng)
+        population = self._assisted.population
+        order, sizes = population.order(self.d, rng), population.sizes()
+        if surrogates is None:
+            return Visits(order, sizes, rng, expected)
+        return FoldedVisits(order, sizes, surrogates.folds, rng, expected)
 
-    def _walking(self, rows: NDArray[np.int64], steps: Steps) -> _Group:
+    def _walking(self, rows: NDArray[np.int64], steps: Steps, visits: Visits | FoldedVisits | EndlessVisits) -> _Group:
         """Return rows with steps along which nothing was evaluated yet, and what these will cost."""
         block = self._block
         r, n, k = len(rows), len(steps.draws), block.n_outputs
         at = np.repeat(block.rows[rows], n), np.tile(steps.draws, r)
         differing = block.games.differing(*at).reshape(r, n, self.d)
         cost = Walks(steps, differing, block.ends_known).evaluations_of_rows()
-        return _Group(rows, Walked(steps, np.zeros((r, n, self.d, k)), differing, [np.empty((0, k))] * r), cost)
+        walked = Walked(steps, np.zeros((r, n, self.d, k)), differing, [np.empty((0, k))] * r)
+        return _Group(rows, walked, cost, visits)
 
     def _wait_for(self, group: _Group, start: int) -> None:
         """Put the walks of a group from step ``start`` on in front of what waits, in parts that fit into memory."""
@@ -295,12 +312,12 @@ class _Sequence:
     """A sequence of steps, which grows."""
 
     def __init__(self, source: StepSource, visits: Visits | FoldedVisits | EndlessVisits, step: int, d: int) -> None:
-        self._source, self._visits = source, visits
+        self._source, self.visits = source, visits
         self.steps = Steps(np.empty((0, step, d), dtype=np.int64), np.empty(0, dtype=np.int64))
 
     def take(self, count: int) -> Steps:
         """Return ``count`` further steps."""
-        fresh = Steps(self._source.take(count)[0], self._visits.extend(count))
+        fresh = Steps(self._source.take(count)[0], self.visits.extend(count))
         self.steps = Steps(*(np.concatenate(both) for both in zip(self.steps, fresh, strict=True)))
         return fresh
 

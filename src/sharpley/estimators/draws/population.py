@@ -8,7 +8,6 @@ coalition were evaluated for all of them, and the cost does not depend on how ma
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,12 +17,25 @@ from numpy.typing import NDArray
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.moments import Moments
 from sharpley.estimators.draws.controls import NO_BIN, Controls, make_controls
-from sharpley.estimators.draws.survey import Fit, Survey
+from sharpley.estimators.draws.survey import Fit, Sample, Survey, endless_sample, sample_of
+from sharpley.estimators.draws.visits import sizes_of_draws
 from sharpley.games.base import DrawFacts
+from sharpley.statistics.freedom import effective_freedom
+from sharpley.statistics.unseen import ROUNDING, typical_change, unseen_variance
 
 PRIOR_VISITS = 10.0  # second visits that the share of all players counts as, in the variance within draws
+PLAUSIBLE = 2.0  # standard errors by which a sum may be off
 TINY = np.finfo(np.float64).tiny
 MAX_ERRORS_AT_ONCE = 2**20  # of all rows that are fitted together; several arrays of this size are needed
+
+
+class VisitedSteps(NamedTuple):
+    """The draws of steps."""
+
+    draws: NDArray[np.int64]
+    """The draw of each step, (n,)."""
+    probabilities: Floats | None
+    """The probability of each of all draws to be visited, (n_draws,); None if draws are never exhausted."""
 
 
 class Visited(NamedTuple):
@@ -35,17 +47,19 @@ class Visited(NamedTuple):
     """How often each was visited, (n,)."""
     means: Floats
     """Mean contributions over the visits of a draw, (r, n, d, k)."""
-    within: Floats
-    """Variance of the contributions between visits of the same draw, (r, d, k)."""
-    informative: NDArray[np.int64]
-    """Number of visited draws in which the player differs from the row, (r, d)."""
-    revisited: NDArray[np.int64]
-    """Number of second and further visits to such draws, (r, d)."""
+    spreads: Floats
+    """Variance between the visits of each draw that was visited more than once, (r, repeated, d, k)."""
+    differing: Coalitions
+    """Whether the player differs from the row in the draw, (r, n, d)."""
 
     @property
-    def has_repetitions(self) -> bool:
-        """Whether any draw was visited more than once."""
-        return bool((self.counts > 1).any())
+    def repeated(self) -> NDArray[np.int64]:
+        """Places of the draws that were visited more than once."""
+        return np.flatnonzero(self.counts > 1)
+
+    def rows(self, part: slice) -> Visited:
+        """Return the same for some of the rows."""
+        return self._replace(means=self.means[part], spreads=self.spreads[part], differing=self.differing[part])
 
 
 def by_draw(contributions: Floats, draws: NDArray[np.int64], differing: Coalitions) -> Visited:
@@ -54,17 +68,16 @@ def by_draw(contributions: Floats, draws: NDArray[np.int64], differing: Coalitio
     ``differing`` (r, n, d) says which players can matter in each step.
     """
     visited, which, counts = np.unique(draws, return_inverse=True, return_counts=True)
-    if len(visited) == len(draws):
-        order = np.argsort(draws)
-        nothing = np.zeros((len(contributions), *contributions.shape[2:]))
-        seen = differing.sum(axis=1)
-        return Visited(visited, counts, contributions[:, order], nothing, seen, np.zeros_like(seen))
     order = np.argsort(which, kind="stable")
     starts = np.cumsum(counts) - counts
+    if len(visited) == len(draws):
+        nothing = np.zeros((len(contributions), 0, *contributions.shape[2:]))
+        return Visited(visited, counts, contributions[:, order], nothing, differing[:, order])
     means = np.add.reduceat(contributions[:, order], starts, axis=1) / counts[None, :, None, None]
-    spread = ((contributions - means[:, which]) ** 2).sum(axis=1) / (len(draws) - len(visited))
-    seen = differing[:, order[starts]].sum(axis=1)
-    return Visited(visited, counts, means, spread, seen, differing.sum(axis=1) - seen)
+    squares = np.add.reduceat((contributions - means[:, which])[:, order] ** 2, starts, axis=1)
+    repeated = counts > 1
+    spreads = squares[:, repeated] / (counts[repeated] - 1)[:, None, None]
+    return Visited(visited, counts, means, spreads, differing[:, order[starts]])
 
 
 @dataclass(frozen=True)
@@ -82,15 +95,12 @@ class Population:
     use_controls : bool
         Whether to use what is known of all draws for a regression, which causes a bias that is small compared with the
         standard error.
-    folds : (n_draws,) int, optional
-        Parts of all draws of which a given number is visited, by number; one part by default.
     """
 
     n_draws: int
     weights: Floats | None
     facts: DrawFacts | None
     use_controls: bool
-    folds: NDArray[np.int64] | None = None
 
     def controls(self, d: int) -> Controls | None:
         """Return the features of all draws; None if they are unknown or not to be used."""
@@ -106,10 +116,17 @@ class Population:
         scores = make_controls(self.facts, self.weights, d).scores
         return mixed if scores.shape[1] == 0 else mixed[np.argsort(scores[mixed, 0], kind="stable")]
 
+    def sizes(self) -> Floats:
+        """Return the sizes of all draws, in proportion to which they are visited, (n_draws,)."""
+        assert self.weights is not None
+        if self.facts is None or not self.use_controls:
+            return self.weights
+        return self.weights * sizes_of_draws(self.facts.empty, self.weights)
+
     def estimate(
         self,
         contributions: Floats,
-        draws: NDArray[np.int64],
+        steps: VisitedSteps,
         differing: Coalitions,
         varying: Coalitions,
         rows: NDArray[np.int64],
@@ -121,8 +138,8 @@ class Population:
         ----------
         contributions : (r, n, d, k) float
             Contributions of the players in each step.
-        draws : (n,) int
-            The draw of each step.
+        steps : VisitedSteps
+            The draw of each step, and the probabilities of all draws to be visited.
         differing : (r, n, d) bool
             Which players can matter in each step.
         varying : (r, d) bool
@@ -137,117 +154,109 @@ class Population:
         Moments
             Arrays of shape (r, d, k).
         """
-        visited = by_draw(contributions, draws, differing)
-        n = len(visited.draws)
-        shares = (
-            np.full(n, 1.0 / n)
-            if self.weights is None
-            else self.weights[visited.draws] * self._draws_for_each(visited.draws)
-        )
-        found = self._fit(visited, shares, rows)
-        moments = self._variances(found, visited, varying)
+        visited = by_draw(contributions, steps.draws, differing)
+        if self.weights is None or steps.probabilities is None:
+            sample = endless_sample(visited.draws)
+        else:
+            chances = steps.probabilities[visited.draws]
+            sample = sample_of(visited.draws, self.weights[visited.draws], chances)
+        survey = Survey(self.controls(visited.means.shape[2]), self.facts, sample)
+        at_once = max(1, MAX_ERRORS_AT_ONCE // visited.means[0].size)
+        parts = []
+        for start in range(0, len(rows), at_once):  # a few rows at a time, which bounds memory
+            part = slice(start, start + at_once)
+            parts.append(self._of_rows(survey, visited.rows(part), sample, rows[part], varying[part], ends[part]))
+        moments = Moments(*(np.concatenate(part) for part in zip(*parts, strict=True)))
         if self.weights is None:
             return moments  # the totals are not known either
         return _adding_up(moments, ends[:, 1] - ends[:, 0])
 
-    def _draws_for_each(self, visited: NDArray[np.int64]) -> Floats | float:
-        """Return how many of all draws each of the visited ones stands for."""
-        if self.folds is None:
-            return self.n_draws / len(visited)
-        mine = self.folds[visited]
-        return np.asarray(
-            (np.bincount(self.folds) / np.maximum(1, np.bincount(mine, minlength=int(self.folds.max()) + 1)))[mine]
-        )
-
-    def _fit(self, visited: Visited, shares: Floats, rows: NDArray[np.int64]) -> _Found:
-        """Estimate means over all draws, a few rows at a time, which bounds memory."""
-        survey = Survey(self.controls(visited.means.shape[2]), visited.draws, shares)
-        at_once = max(1, MAX_ERRORS_AT_ONCE // visited.means[0].size)
-        parts = []
-        for start in range(0, len(rows), at_once):
-            part = slice(start, start + at_once)
-            parts.append(self._fit_rows(survey, visited.means[part], shares, rows[part]))
-        return _Found(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-    def _fit_rows(self, survey: Survey, values: Floats, shares: Floats, rows: NDArray[np.int64]) -> _Found:
-        r, n, d, k = values.shape
+    def _of_rows(
+        self,
+        survey: Survey,
+        visited: Visited,
+        sample: Sample,
+        rows: NDArray[np.int64],
+        varying: Coalitions,
+        ends: Floats,
+    ) -> Moments:
+        """Estimate means over all draws for some rows, with their variances."""
+        r, n, d, k = visited.means.shape
         means, errors = np.empty((r, d, k)), np.empty((r, n, d, k))
+        controls = self.controls(d)
         for player in range(d):
-            same = self._shared_bins(rows, player, d)
+            same = self._shared_bins(controls, rows, player)
             for shared_bin in np.unique(same):
                 mine = same == shared_bin
-                fit = survey.first_stage(player, int(shared_bin), np.ascontiguousarray(values[mine, :, player]))
-                means[mine, player], errors[mine, :, player] = fit
+                values = np.ascontiguousarray(visited.means[mine, :, player])
+                means[mine, player], errors[mine, :, player] = survey.first_stage(
+                    player, int(shared_bin), rows[mine], values
+                )
         improved = survey.second_stage(Fit(means.reshape(r, -1), errors.reshape(r, n, -1)))
-        squares = ((n * shares[:, None] * improved.errors) ** 2).mean(axis=1)
-        return _Found(improved.means.reshape(r, d, k), squares.reshape(r, d, k))
+        errors = improved.errors.reshape(r, n, d, k) * (sample.shares / sample.scales)[:, None, None]
+        squares = _squares(errors**2, visited, sample)
+        unseen = varying[:, :, None] * _unseen(visited, ends)
+        informative = np.clip(visited.differing.sum(axis=1) - 1, 1, None)[:, :, None]
+        freedom = np.minimum(effective_freedom(squares, axis=1), informative)
+        return Moments(improved.means.reshape(r, d, k), squares.sum(axis=1) + unseen, freedom)
 
-    def _shared_bins(self, rows: NDArray[np.int64], player: int, d: int) -> NDArray[np.int64]:
+    def _shared_bins(self, controls: Controls | None, rows: NDArray[np.int64], player: int) -> NDArray[np.int64]:
         """Return the bin of draws in which the player cannot matter, for each row; NO_BIN if there is none."""
-        controls = self.controls(d)
         if controls is None or self.facts is None:
             return np.full(len(rows), NO_BIN)
         return controls.shared_bins(self.facts.row_columns[rows], player)
 
-    def _variances(self, found: _Found, visited: Visited, varying: Coalitions) -> Moments:
-        """Combine the variance between draws, reduced by the share of all draws that was visited, with that within."""
-        n = len(visited.draws)
-        between, within = (
-            found.squares + varying[:, :, None] * _unseen(visited, found.squares),
-            np.zeros_like(found.squares),
-        )
-        unvisited: float = 1.0
-        freedom_within: Floats = np.ones(visited.revisited.shape)
-        # With the typical player as one further value, m values have m degrees of freedom.
-        freedom_between = np.clip(visited.informative, 1, max(1, n - 1))
-        if visited.has_repetitions:
-            within = _shrunk_within(visited, between) * (1.0 / visited.counts).mean()
-            between = np.maximum(between - within, 0.0)
-            unvisited = 1.0 - n / self.n_draws
-            freedom_within = np.asarray(visited.revisited + PRIOR_VISITS, dtype=np.float64)
-        of_draws, of_orderings = unvisited * between / n, within / n
-        variances = of_draws + of_orderings
-        squared = of_draws**2 / freedom_between[:, :, None] + of_orderings**2 / freedom_within[:, :, None]
-        known = squared > 0  # Satterthwaite's degrees of freedom
-        freedom = np.where(known, variances**2 / np.where(known, squared, 1.0), float(max(1, n - 1)))
-        return Moments(found.means, variances, freedom)
 
+def _squares(squares: Floats, visited: Visited, sample: Sample) -> Floats:
+    """Return what each draw adds to the variance of the estimate, (r, n, d, k).
 
-def _shrunk_within(visited: Visited, total: Floats) -> Floats:
-    """Return the variance within draws, shrunk towards the share of the total that it is for all players, (r, d, k).
-
-    A player that differs in few of the draws that were visited twice is known to vary little by chance alone.
+    The leave-one-out error of a draw that was visited with probability π is due to differences between draws, whose
+    part in the variance is reduced by the factor 1 − π, and to differences between orderings within the draw, whose
+    part is not. The latter are known for draws that were visited more than once, and are estimated as a share of the
+    whole for the others: the share of the player, shrunk towards the share of all players.
     """
-    share = visited.within.sum(axis=1, keepdims=True) / np.maximum(total.sum(axis=1, keepdims=True), TINY)
-    known = visited.revisited[:, :, None]
-    return np.asarray((known * visited.within + PRIOR_VISITS * share * total) / (known + PRIOR_VISITS))
+    again = visited.repeated
+    if not len(again):
+        return squares
+    counts = visited.counts[again][:, None, None]
+    within = visited.spreads * (sample.shares[again] ** 2)[:, None, None]  # of a single visit
+    total = squares[:, again] + within * (1.0 - 1.0 / counts)
+    informs = visited.differing[:, again]
+    known = (informs * (visited.counts[again] - 1)[:, None]).sum(axis=1)[:, :, None]
+    of_player, of_total = within.sum(axis=1), total.sum(axis=1)
+    of_all = of_player.sum(axis=1, keepdims=True) / np.maximum(of_total.sum(axis=1, keepdims=True), TINY)
+    share = (known * of_player / np.maximum(of_total, TINY) + PRIOR_VISITS * of_all) / (known + PRIOR_VISITS)
+    inside = squares * np.minimum(share, 1.0)[:, None]
+    inside[:, again] = within / counts
+    unvisited = (1.0 - sample.probabilities)[:, None, None]
+    return np.asarray(unvisited * squares + (1.0 - unvisited) * inside)
 
 
-def _unseen(visited: Visited, squares: Floats) -> Floats:
-    """Return what is added to mean squares because few of the visited draws tell of a player, (r, d, k).
+def _unseen(visited: Visited, ends: Floats) -> Floats:
+    """Return the variance that contributions leave open which were not seen, (r, d, k).
 
-    If a player differs in m of n visited draws, its effect in such draws is known from m values. The mean square of a
-    typical player in such draws counts as one further value, with a weight that decreases with m².
+    A player deviates in a draw if its contribution is not the most common one, the median. If no player deviates, the
+    largest contribution tells how large others may be, with a weight of 1/n, or the change from ∅ to N if it is 0.
     """
-    n, m = len(visited.draws), visited.informative[:, :, None]
-    in_draws = np.where(m > 0, squares * n / np.maximum(m, 1), np.nan)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # no player differs in any draw
-        typical = np.nan_to_num(np.nanmedian(in_draws, axis=1, keepdims=True))
-    share = np.maximum(m, 1) / n
-    return np.asarray(share * typical / (m + 1.0) ** 2)
-
-
-class _Found(NamedTuple):
-    """Estimated means, and the mean squares of leave-one-out errors, (r, d, k)."""
-
-    means: Floats
-    squares: Floats
+    n = len(visited.draws)
+    largest = np.abs(visited.means).max(axis=(1, 2), keepdims=True)[:, 0]
+    squares = np.moveaxis((visited.means - np.median(visited.means, axis=1, keepdims=True)) ** 2, 1, 0)
+    deviates = squares > (ROUNDING * largest) ** 2
+    otherwise = np.where(largest > 0, largest**2 / n, (ends[:, 1:] - ends[:, :1]) ** 2)
+    change = typical_change(squares, deviates, otherwise)
+    informative = visited.differing.sum(axis=1)[:, :, None]
+    return unseen_variance(change, n, informative=informative, deviating=deviates.sum(axis=0))
 
 
 def _adding_up(moments: Moments, totals: Floats) -> Moments:
-    """Distribute what is missing from the known totals (r, k) over the players, in proportion to their variances."""
+    """Distribute what is missing from the known totals (r, k) over the players, in proportion to their variances.
+
+    If more is missing than the variances allow, they are too small: something was not seen. They are then raised until
+    what is missing is ``PLAUSIBLE`` standard errors of the sum.
+    """
     missing = totals - moments.values.sum(axis=1)
     sums = moments.variances.sum(axis=1, keepdims=True)
-    parts = np.where(sums > 0, moments.variances / np.where(sums > 0, sums, 1.0), 0.0)
-    return moments._replace(values=moments.values + parts * missing[:, None])
+    known = np.where(sums > 0, sums, 1.0)
+    parts = np.where(sums > 0, moments.variances / known, 0.0)
+    factor = np.maximum(1.0, missing[:, None] ** 2 / (PLAUSIBLE**2 * known))
+    return moments._replace(values=moments.values + parts * missing[:, None], variances=moments.variances * factor)

@@ -180,7 +180,8 @@ class _Composites:
     def __init__(self, walks: Walks, code: NDArray[np.float32], surrogates: Surrogates) -> None:
         self._walks, self._code = walks, code
         self._columns, self._players = surrogates.codes.columns, surrogates.facts.players
-        _, self._coalitions, self.draws = walks.ask(np.arange(len(walks)))
+        _, self._coalitions, draws = walks.ask(np.arange(len(walks)))
+        self.draws = np.asarray(draws)
 
     def table(self, which: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the codes of some of the composites, (m, q)."""
@@ -192,7 +193,8 @@ class _Composites:
     def contributions(self, forest: Forest, mine: NDArray[np.bool_]) -> Floats:
         """Return the contributions of a surrogate along the walks of some of the steps, (steps, d)."""
         some = self._walks.some_steps(mine)
-        _, coalitions, draws = some.ask(np.arange(len(some)))
+        _, coalitions, asked = some.ask(np.arange(len(some)))
+        draws = np.asarray(asked)
         parts = [
             sums_of_leaves(forest, self._mix(coalitions[i : i + ROWS_AT_ONCE], draws[i : i + ROWS_AT_ONCE]))
             for i in range(0, len(draws), ROWS_AT_ONCE)

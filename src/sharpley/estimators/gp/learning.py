@@ -1,152 +1,162 @@
-"""Hyperparameters of the Gaussian process: the maximum of their posterior density, by L-BFGS with exact gradients.
+"""Hyperparameters of the process: the maximum of their posterior density, by L-BFGS with exact gradients.
 
-With K the Gram matrix plus noise, α = K⁻¹y and W = Σ αα' − p K⁻¹ over p games, the derivative of the negative
-log likelihood with respect to a hyperparameter θ is −½ tr(W ∂K/∂θ). For log h_j it is
-−½ s_f h_j (z_j'(W∘C) z_j − ΣW∘S), where S and C are the sinh and cosh parts.
+With K the Gram matrix plus noise of a block of values, α = K⁻¹y and W = Σ αα' − p K⁻¹ over p games, the derivative of
+the negative log likelihood with respect to a hyperparameter θ is −½ tr(W ∂K/∂θ). With B = s_o sinh + s_e cosh the
+interactions and A = s_o cosh + s_e sinh, it is −½ h_j (z_j'(W∘A) z_j − ΣW∘B) for log h_j. Blocks of values that are
+independent of each other, such as the odd and the even values of pairs, add up.
 
-The even part of a game, (v(z) + v(−z)) / 2, has Shapley values 0, but is informative about which players interact, and
-needs no further evaluations: its kernel is cosh with the same h.
+There may be as many scales as values, so that the prior matters. With m the mean of all log h_j, the deviations
+log h_j − m are normal, and m itself is hardly restricted: whether a game is smooth is learnt from all players together.
+The variances of odd and even interactions have a narrow prior around each other: a few coalitions cannot tell the two
+parts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
-from sharpley.estimators.gp.kernel import Scales, fixed_parts, sinh_and_cosh
-from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
+from sharpley.estimators.gp.kernel import CONSTANT_VARIANCE, JITTER, Parity, Scales, fixed_parts, sinh_and_cosh
+from sharpley.estimators.gp.settings import GPSettings
 
-JITTER = 1e-6  # added to the diagonal of Gram matrices, so that they are numerically positive definite
+LOG_RANGE = 8.0  # hyperparameters are sought within a factor of e to this power of their prior medians
+N_VARIANCES = 6  # hyperparameters beside the players' scales
+DIGITS = 7  # of normalised values that are learnt from: rounding, or a constant that is added, must not change choices
 
 
-class Sample(NamedTuple):
-    """Pairs and normalised games to learn from."""
+class Values(NamedTuple):
+    """A block of values of normalised games, each of which is a column."""
 
     signs: Floats
-    """The smaller coalition of each pair and, last, the full coalition, as ±1, (n, d)."""
-    odd: Floats
-    """Odd values, (n, p)."""
-    even: Floats | None
-    """Even values without the full coalition, (n − 1, p); None if they are not used."""
+    """Coalitions as ±1, (n, d); of a pair, one of the two."""
+    values: Floats
+    """(n, g)."""
     noise: Floats
-    """Inverse weights, (n,); 0 for the full coalition."""
+    """What the variance of the noise is multiplied by, (n,)."""
+    parity: Parity
+
+    def at(self, rows: NDArray[np.int64] | slice) -> Values:
+        """Return the values at some of the coalitions."""
+        return Values(self.signs[rows], self.values[rows], self.noise[rows], self.parity)
+
+    def games(self, games: NDArray[np.int64]) -> Values:
+        """Return the values of some of the games."""
+        return self._replace(values=self.values[:, games])
 
 
 def learn_scales(
-    sample: Sample,
-    importance: Floats,
-    *,
+    blocks: Sequence[Values],
+    settings: GPSettings,
     iterations: int,
     start: Scales | None = None,
-    settings: GPSettings = DEFAULT_SETTINGS,
+    *,
+    narrow: bool = False,
 ) -> Scales:
     """Find the most probable hyperparameters.
 
     Parameters
     ----------
-    sample : Sample
-        The data.
-    importance : (d,) float
-        Absolute Shapley values according to the regression, which centre the prior of the players' scales.
+    blocks : sequence of Values
+        Independent blocks of values of the same games.
+    settings : GPSettings
     iterations : int
         Maximum number of L-BFGS iterations.
     start : Scales, optional
-        Hyperparameters found for other games. If given, the search starts there, with a narrower prior around them.
-    settings : GPSettings, optional
+        Where the search starts.
+    narrow : bool, default False
+        Whether ``start`` was found for other games, so that the prior is centred there, and narrower.
     """
     from scipy.optimize import minimize
 
-    problem = _Problem(sample, importance, settings)
-    if start is not None:
-        problem.narrow_around(start)
-    bounds = np.stack([problem.centre - settings.log_range, problem.centre + settings.log_range], axis=1)
+    problem = _Problem(blocks, settings, start if narrow else None)
+    low, high = problem.centre - LOG_RANGE, problem.centre + LOG_RANGE
+    first = problem.centre if start is None else np.clip(_packed(start), low, high)
     found = minimize(
         problem.value_and_gradient,
-        problem.centre,
+        first,
         jac=True,
         method="L-BFGS-B",
-        bounds=bounds,
+        bounds=np.stack([low, high], axis=1),
         options={"maxiter": iterations},
     )
-    return problem.unpack(found.x)
+    return _unpacked(found.x)
 
 
 class _Problem:
     """The negative log posterior as a function of the logarithms of all hyperparameters."""
 
-    def __init__(self, sample: Sample, importance: Floats, settings: GPSettings = DEFAULT_SETTINGS) -> None:
-        self._sample, self._settings = sample, settings
-        self._d = sample.signs.shape[1]
-        self._fixed = fixed_parts(sample.signs, sample.signs)
-        share = np.maximum(importance / max(importance.max(), np.finfo(float).tiny), settings.least_importance)
-        small = np.log(settings.other_median)
-        others = [0.0, *[small] * 3] + ([] if sample.even is None else [0.0, small])
-        self.centre = np.concatenate([np.log(settings.typical_scale * np.sqrt(share)), others])
-        self._spread = np.concatenate(
-            [np.full(self._d, settings.scale_spread), np.full(len(others), settings.other_spread)]
+    def __init__(self, blocks: Sequence[Values], settings: GPSettings, others: Scales | None) -> None:
+        self._d = blocks[0].signs.shape[1]
+        self._blocks = [block._replace(values=np.round(block.values, DIGITS)) for block in blocks]
+        self._fixed = [fixed_parts(block.signs, block.signs, block.parity) for block in blocks]
+        medians = (1.0, 1.0, 1.0, settings.size_median, settings.least_median, settings.least_median)
+        typical = Scales(np.full(self._d, settings.typical_scale), *medians)
+        self.centre = _packed(typical if others is None else others)
+        narrowing = 1.0 if others is None else settings.refit_narrowing
+        self._spread = narrowing * np.append(
+            np.full(self._d, settings.scale_spread), np.full(N_VARIANCES, settings.other_spread)
         )
-
-    def narrow_around(self, scales: Scales) -> None:
-        """Centre the prior on the hyperparameters of other games, and narrow it."""
-        self.centre[: self._d + 4] = np.log(np.concatenate([scales.players, scales[1:]]))
-        self._spread *= self._settings.refit_narrowing
-
-    def unpack(self, theta: Floats) -> Scales:
-        """Return the hyperparameters of the odd part, given the logarithms of all."""
-        h, others = np.exp(theta[: self._d]), np.exp(theta[self._d : self._d + 4])
-        return Scales(h, *others.tolist())
+        self._spread_of_mean = narrowing * settings.other_spread
+        self._spread_of_parity = narrowing * settings.parity_spread
 
     def value_and_gradient(self, theta: Floats) -> tuple[float, Floats]:
         """Return the negative log posterior, up to a constant, and its gradient."""
-        scales = self.unpack(theta)
-        sinh, cosh = sinh_and_cosh(self._sample.signs, self._sample.signs, scales.players)
-        value, gradient = self._odd(scales, sinh, cosh)
-        if self._sample.even is not None:
-            scale, noise = np.exp(theta[-2:])
-            more, of_players, of_others = self._even_part(scales.players, scale, noise, sinh, cosh)
-            value += more
-            gradient[: self._d] += of_players
-            gradient = np.concatenate([gradient, of_others])
-        off = (theta - self.centre) / self._spread
-        return value + float(off @ off) / 2.0, gradient + off / self._spread
+        value, gradient = self._prior(theta)
+        scales = _unpacked(theta)
+        for number in range(len(self._blocks)):
+            more, of_block = self._likelihood(number, scales)
+            value, gradient = value + more, gradient + of_block
+        return value, gradient
 
-    def _odd(self, scales: Scales, sinh: Floats, cosh: Floats) -> tuple[float, Floats]:
-        """Return the negative log likelihood of the odd part, and its gradient."""
-        fixed, signs, noise = self._fixed, self._sample.signs, self._sample.noise
-        gram = (
-            scales.interactions * sinh
-            + self._settings.learning_variance * fixed.linear
-            + scales.sizes * fixed.sizes
-            + scales.linear_by_size * fixed.linear_by_size
-        )
-        value, w = likelihood(gram, scales.noise * noise, self._sample.odd)
-        of_sinh = (w * sinh).sum()
-        of_players = scales.players * (np.einsum("nj,nj->j", signs, (w * cosh) @ signs) - of_sinh)
-        of_others = [
-            scales.interactions * of_sinh,
+    def _likelihood(self, number: int, scales: Scales) -> tuple[float, Floats]:
+        """Return the negative log likelihood of a block of values, and its gradient."""
+        block, fixed = self._blocks[number], self._fixed[number]
+        signs, (odd, even) = block.signs, block.parity.value
+        sinh, cosh = sinh_and_cosh(signs, signs, scales.players)
+        s_odd, s_even = odd * scales.odd, even * scales.even
+        gram = s_odd * sinh + s_even * cosh + scales.linear * fixed.linear + scales.sizes * fixed.sizes
+        gram += scales.linear_by_size * fixed.linear_by_size
+        value, w = likelihood(gram + even * CONSTANT_VARIANCE, scales.noise * block.noise, block.values)
+        derivative = s_odd * cosh + s_even * sinh
+        derivative *= w
+        of_odd, of_even = (s_odd * (w * sinh).sum() if odd else 0.0), (s_even * (w * cosh).sum() if even else 0.0)
+        of_players = np.einsum("nj,nj->j", signs, derivative @ signs) - of_odd - of_even
+        of_variances = [
+            of_odd,
+            of_even,
+            scales.linear * (w * fixed.linear).sum(),
             scales.sizes * (w * fixed.sizes).sum(),
             scales.linear_by_size * (w * fixed.linear_by_size).sum(),
-            scales.noise * (np.diagonal(w) * noise).sum(),
+            scales.noise * (np.diagonal(w) * block.noise).sum(),
         ]
-        return value, -0.5 * np.concatenate([scales.interactions * of_players, of_others])
+        return value, -0.5 * np.concatenate([scales.players * of_players, of_variances])
 
-    def _even_part(
-        self, h: Floats, scale: float, noise: float, sinh: Floats, cosh: Floats
-    ) -> tuple[float, Floats, Floats]:
-        """Return the negative log likelihood of the even part, and its gradients for log h and for scale and noise."""
-        assert self._sample.even is not None
-        signs, inverse_weights = self._sample.signs[:-1], self._sample.noise[:-1]
-        sinh, cosh = sinh[:-1, :-1], cosh[:-1, :-1]
-        value, w = likelihood(
-            scale * cosh + self._settings.even_mean_variance, noise * inverse_weights, self._sample.even
-        )
-        of_cosh = (w * cosh).sum()
-        of_players = scale * h * (np.einsum("nj,nj->j", signs, (w * sinh) @ signs) - of_cosh)
-        of_others = np.array([scale * of_cosh, noise * (np.diagonal(w) * inverse_weights).sum()])
-        return value, -0.5 * of_players, -0.5 * of_others
+    def _prior(self, theta: Floats) -> tuple[float, Floats]:
+        """Return the negative log prior, up to a constant, and its gradient."""
+        off = theta - self.centre
+        mean = off[: self._d].mean()
+        off[: self._d] -= mean
+        standardised = off / self._spread
+        gradient = standardised / self._spread
+        gradient[: self._d] += mean / self._spread_of_mean**2 / self._d
+        between = (off[self._d] - off[self._d + 1]) / self._spread_of_parity
+        gradient[self._d : self._d + 2] += np.array([between, -between]) / self._spread_of_parity
+        squares = standardised @ standardised + (mean / self._spread_of_mean) ** 2 + between**2
+        return float(squares) / 2.0, gradient
+
+
+def _packed(scales: Scales) -> Floats:
+    """Return the logarithms of all hyperparameters, (d + 6,)."""
+    return np.log(np.concatenate([scales.players, scales[1:]]))
+
+
+def _unpacked(theta: Floats) -> Scales:
+    return Scales(np.exp(theta[:-N_VARIANCES]), *np.exp(theta[-N_VARIANCES:]).tolist())
 
 
 def likelihood(gram: Floats, noise: Floats, targets: Floats) -> tuple[float, Floats]:

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.budget import Budget
-from sharpley.coalitions.moments import ROUNDING, Moments, mean_steps
+from sharpley.coalitions.moments import Moments, mean_steps
 from sharpley.estimators.pairs.balance import balanced_weights
 from sharpley.estimators.pairs.base import PairedEstimator, by_game
 from sharpley.estimators.pairs.choosing import pairs_per_class, quotas
 from sharpley.permutations.sphere import hyperplane_basis
+from sharpley.statistics.unseen import ROUNDING
 
 OPERATIONS_PER_CHOICE = 20.0  # multiples of pairs² · d: comparing each candidate with the pairs chosen before
 SPARE_PAIRS = 4  # pairs in excess of the number of coefficients, from which variances are estimated

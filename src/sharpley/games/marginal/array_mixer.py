@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, final
 
@@ -47,8 +46,7 @@ class ArrayMixer:
         self._background = (
             background.tocsr() if is_sparse(background) else np.ascontiguousarray(background, dtype=self._dtype)
         )
-        # torch warns about read-only memory, and its models cost far more than allocating new memory does.
-        self.may_reuse = self._dtype.kind in "biuf" and self._dtype.itemsize <= 8 and "torch" not in sys.modules
+        self.may_reuse = self._dtype.kind in "biuf" and self._dtype.itemsize <= 8
 
     def _dense_rows(self, which: Any) -> NDArray[Any]:
         """Return some of the rows to be explained, as an array."""

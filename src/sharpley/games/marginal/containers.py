@@ -44,6 +44,14 @@ def check_readable(name: str, data: Any) -> None:
             raise TypeError(f"{name} is a {module} {kind}, which is not read; {remedy.format(name=name)}")
 
 
+def check_table(name: str, data: Any) -> None:
+    """Raise an error unless data are rows and columns."""
+    shape = tuple(data.shape) if hasattr(data, "shape") else np.shape(data)
+    if len(shape) != 2:
+        instead = f"; for one row, pass {name}[None]" if len(shape) == 1 else ""
+        raise ValueError(f"{name} must have shape (rows, columns), got shape {shape}{instead}")
+
+
 def _is_list_of_texts(data: Any) -> bool:
     is_list = isinstance(data, list | tuple | np.ndarray) or is_from("pandas", data, "Series")
     return is_list and len(data) > 0 and all(isinstance(value, str) for value in data)

@@ -63,7 +63,7 @@ def _fitted(name: Any, column: Any, dtype: Any) -> Any:
     import pandas as pd
 
     if not (pd.api.types.is_integer_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)):
-        return column.astype(dtype)
+        return _widened(column.infer_objects()).astype(dtype)
     column = column.infer_objects()
     is_number = pd.api.types.is_numeric_dtype(column.dtype)
     check_was_integer(name, column.to_numpy())
@@ -79,6 +79,11 @@ def _fitted(name: Any, column: Any, dtype: Any) -> Any:
     if not is_number:  # text would become True
         raise ValueError(f"column {name!r} has values that are not {dtype}")
     return column
+
+
+def _widened(column: Any) -> Any:
+    """Return a pandas column in single precision if it has half precision, of which pandas makes no categories."""
+    return column.astype(np.float32) if column.dtype == np.float16 else column
 
 
 def polars_like(background: Any, values: Any) -> Any:
@@ -114,8 +119,8 @@ def align_pandas(rows: Any, background: Any) -> tuple[Any, Any]:
         mine, theirs = rows.dtypes[j], background.dtypes[j]
         if mine == theirs:
             continue
-        if _fits(rows[j], theirs):
-            rows = rows.astype({j: theirs})
+        if _fits(_widened(rows[j]), theirs):
+            rows = rows.astype({j: _widened(rows[j]).dtype}).astype({j: theirs})
             continue
         if not (is_number(mine) and is_number(theirs)):
             raise TypeError(_differ(name, mine, theirs))

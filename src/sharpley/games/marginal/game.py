@@ -24,7 +24,7 @@ from sharpley.games.marginal.containers import as_table, column_names_of
 from sharpley.games.marginal.known import KnownBackground
 from sharpley.games.marginal.mixers import make_mixer
 from sharpley.games.marginal.mixing import Mix
-from sharpley.games.marginal.model import CallTime, ModelFunction, wants_to_write
+from sharpley.games.marginal.model import CallTime, ModelFunction, reaches_torch
 from sharpley.games.marginal.outputs import Output
 from sharpley.games.marginal.players import Players, make_players
 from sharpley.games.values import describe
@@ -99,10 +99,12 @@ class MarginalGame(Games):
     ) -> None:
         self._known = KnownBackground() if known is None else known
         self._of_background: Floats | None = None
+        self.background_predictions = 0  # those that were made for this game
         self._given, self._model = model, ModelFunction(model, output, output_names)
         chosen = as_background(background)
         self.rows = as_table(rows, chosen.rows)
         self._mixer = make_mixer(self.rows, chosen.rows)
+        self._mixer.may_reuse &= not reaches_torch(self._model.call)
         if self._mixer.n_rows == 0:
             raise ValueError("X must have at least one row, got none")
         self.draw_weights = self._weights = chosen.weights_of(self._mixer.n_background)
@@ -151,9 +153,13 @@ class MarginalGame(Games):
     def _empty(self) -> Floats:
         """Return the predictions for all background rows, (n_draws, k)."""
         if self._of_background is None:
-            predict = partial(self._predict, "the background", self._mixer.fresh_background)
-            self._of_background = self._known.predictions(self.n_draws, predict, self._model.name)
+            self._of_background = self._known.predictions(self.n_draws, self._predict_background, self._model.name)
         return self._of_background
+
+    def _predict_background(self, which: NDArray[np.int64]) -> Floats:
+        """Return the predictions for some background rows, and count them."""
+        self.background_predictions += len(which)
+        return self._predict("the background", self._mixer.fresh_background, which)
 
     def _predict(self, what: str, take: Callable[[Any], Any], which: NDArray[np.int64]) -> Floats:
         """Return the predictions for background rows or rows of X, (n, k), in calls of bounded size."""
@@ -180,9 +186,9 @@ class MarginalGame(Games):
         numbers, empty = self._mixer.numbers(), self._empty()
         if numbers is None:  # sparse matrices have too many columns
             none = np.empty((self.n_draws, 0)), np.empty((self.n_rows, 0))
-            return DrawFacts(empty, *none, np.zeros(0, bool), np.zeros(0, np.int64), self._known.derived)
+            return DrawFacts(empty, *none, np.zeros(0, bool), np.zeros(0, np.int64), self._known.kept)
         return DrawFacts(
-            empty, numbers.background, numbers.rows, numbers.is_category, self.players.of_column, self._known.derived
+            empty, numbers.background, numbers.rows, numbers.is_category, self.players.of_column, self._known.kept
         )
 
     def closed_form(self, index: Index, *, method: str | None = None, n_threads: int = 1) -> ClosedForm | None:
@@ -217,10 +223,11 @@ class MarginalGame(Games):
                 return self._evaluate(rows, coalitions, draws)
             try:
                 outputs = self._mixed_outputs(mix, rows, coalitions, parts)
-            except Exception as error:
-                if not (self._mixer.may_reuse and wants_to_write(error)):
+            except Exception:
+                if not self._mixer.may_reuse:
                     raise
-                self._mixer.may_reuse = False  # the model writes to its input, so it needs new memory in every call
+                # The model may want to write to its input: once more, with new memory, from now on in every call.
+                self._mixer.may_reuse = False
                 mix = self._mixer.mixing()
                 outputs = self._mixed_outputs(mix, rows, coalitions, parts)
             return self._finite(np.einsum("b,pbk->pk", self._weights, outputs), rows, coalitions)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sharpley._support.checks import stacklevel_outside
 from sharpley._support.typing import Floats
+from sharpley.games.base import Kept
 from sharpley.games.noisy import NOISE
 
 Predict: TypeAlias = Callable[[NDArray[np.int64]], Floats]
@@ -40,8 +41,8 @@ class KnownBackground:
 
     Attributes
     ----------
-    derived : dict
-        What estimators derived from the background, kept with it.
+    kept : Kept
+        What estimators derived from the background.
     exact : object
         The model in closed form, if it has one, which is compared with the model in every call.
     """
@@ -49,7 +50,7 @@ class KnownBackground:
     def __init__(self, *, watch: bool = True) -> None:
         self._watch = watch
         self._predictions: Floats | None = None
-        self.derived: dict[str, Any] = {}
+        self.kept = Kept()
         self.exact: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -63,7 +64,6 @@ class KnownBackground:
         ):
             return self._predictions
         self._predictions = predict(np.arange(n))
-        self.derived.clear()
         _warn_if_random(self._predictions, some, predict(some), name)
         return self._predictions
 

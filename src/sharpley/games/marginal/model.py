@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
+from types import CellType, ModuleType
 from typing import Any, final
 
 import numpy as np
@@ -17,6 +19,7 @@ from sharpley._support.typing import Floats
 from sharpley.games.marginal.calls import LABEL, MARGIN, find_call, margin_call
 from sharpley.games.marginal.outputs import Output, as_outputs, positions_of
 
+EMPTY_CELL = CellType()
 PROBABILITY_ROUNDING = 1e-3  # by which the sum of probabilities in single precision may differ from 1
 
 
@@ -158,9 +161,24 @@ def say_once(text: str) -> None:
     logging.getLogger("sharpley").warning("sharpley: %s", text)
 
 
-def wants_to_write(error: BaseException) -> bool:
-    """Return whether a model failed because it tried to write to read-only memory; pandas wraps numpy's error."""
-    if isinstance(error, ValueError) and "read-only" in str(error):
-        return True
-    cause = error.__cause__ or error.__context__
-    return cause is not None and wants_to_write(cause)
+def reaches_torch(call: Callable[..., Any]) -> bool:
+    """Return whether a function may hand its input to torch, which writes to memory that numpy protects.
+
+    It may if torch is known where the function was defined, or where the class of an object that it refers to was.
+    """
+    function = getattr(call, "func", call)  # of a partial
+    function = getattr(function, "__func__", function)  # of a method
+    if not hasattr(function, "__globals__"):  # an object that can be called
+        function = type(function).__call__
+    names = dict(getattr(function, "__globals__", {}))
+    cells = getattr(function, "__closure__", None) or ()
+    known = [*names.values(), *(cell.cell_contents for cell in cells if cell != EMPTY_CELL)]
+    return any(_is_of_torch(each) for each in known)
+
+
+def _is_of_torch(value: Any) -> bool:
+    """Return whether a value is torch, from torch, or of a class in a module that imports torch."""
+    if isinstance(value, ModuleType):
+        return value.__name__.partition(".")[0] == "torch"
+    module = sys.modules.get(type(value).__module__)
+    return type(value).__module__.partition(".")[0] == "torch" or isinstance(getattr(module, "torch", None), ModuleType)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Coalitions
+from sharpley.games.base import checked_names
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,20 @@ def make_players(n_columns: int, names: list[str] | None, groups: Mapping[str, A
     players = list(dict.fromkeys(keys))
     of_column = np.array([players.index(key) for key in keys])
     return Players(of_column, [labels[key] if isinstance(key, int) else key for key in players], labels)
+
+
+def check_players(n_columns: int, columns: list[str] | None, groups: Any, names: Sequence[str] | None) -> None:
+    """Raise the errors of groups and names of players that show before X is known.
+
+    The columns of a background without names may have names in X, by which groups may refer to them.
+    """
+    every = list(groups.values()) if isinstance(groups, Mapping) else []
+    members = [each for group in every if isinstance(group, Iterable) for each in group]
+    if columns is None and any(isinstance(member, str) for member in members):
+        return
+    players = make_players(n_columns, columns, groups)
+    if names is not None:
+        checked_names(names, players.d)
 
 
 def _group_of_columns(groups: Mapping[str, Any], labels: list[str], *, named: bool) -> dict[int, str]:

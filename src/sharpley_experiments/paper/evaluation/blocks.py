@@ -27,6 +27,9 @@ from sharpley_experiments.paper.rules import FEWEST_TRIALS, LOWER, judged, verdi
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+STRONG = -0.1
+"""A correlation that is certainly above is not strong."""
+
 
 def correlations(contributions: Floats) -> dict[str, float]:
     """Variance of block means relative to independent orderings, and correlations of pairs.
@@ -115,7 +118,7 @@ def findings(table: DataFrame) -> list[Finding]:
     claims = (
         "Orderings of an orthogonal block are negatively correlated: a block has a lower variance than independent "
         "orderings.",
-        "Orderings at right angles are negatively correlated too, not only those that are each other's reverse.",
+        "The orderings of an orthogonal block are strongly negatively correlated, reverses and those at right angles.",
     )
     experiments = int(table.groupby(["kind", "dataset"])["experiment"].nunique().min())
     if experiments < FEWEST_TRIALS:
@@ -133,14 +136,20 @@ def findings(table: DataFrame) -> list[Finding]:
     )
     ratio = "variance / that of independent orderings"
     head = ("model", "data set", ratio, "correlation with the reverse", "at right angles")
-    negative = sum(one.high < 0 for one in others)
-    positive = sum(one.low > 0 for one in others)
+    strong, weak = (
+        (sum(one.high < STRONG for one in kind), sum(one.low > STRONG for one in kind)) for kind in (antithetic, others)
+    )
+    agree, against = (first + second for first, second in zip(strong, weak, strict=True))
+    right = [one.value for one in others]
     return [
-        Finding(claims[0], judged(factors, LOWER), "means over experiments", Details(head, rows)),
+        Finding(claims[0], judged(factors, LOWER), "means over experiments", Details(head, rows), LOWER.words),
         Finding(
             claims[1],
-            verdict(negative, positive, len(others) - negative - positive),
-            f"negative in {negative}, positive in {positive} of {len(others)} cases, see the last column above",
+            verdict(agree, against, 2 * len(others) - agree - against),
+            f"{strong[0]} of {len(others)} correlations with the reverse are strong, "
+            f"and {weak[0]} of {len(others)} at right angles ({max(right):.4f} to {min(right):.4f}, "
+            f"{sum(one.high < 0 for one in others)} certainly negative), which matter only because they are many",
+            rule=f"a correlation whose interval lies below {STRONG:g} agrees, above contradicts",
         ),
     ]
 

@@ -64,7 +64,9 @@ def findings(table: DataFrame) -> list[Finding]:
     rows = tuple((named(table, name), *map(shown, both)) for name, both in ratios.items())
     what = "spread of the errors of the five methods (standard deviation of their logarithms) / that with trees"
     head = ("data set", "standardised inputs", "raw inputs")
-    return [Finding(claim, judged([ratios[EXAMPLE][0]], LOWER), f"{what}; adult decides", Details(head, rows))]
+    return [
+        Finding(claim, judged([ratios[EXAMPLE][0]], LOWER), f"{what}; adult decides", Details(head, rows), LOWER.words)
+    ]
 
 
 def tabulate(table: DataFrame) -> DataFrame:

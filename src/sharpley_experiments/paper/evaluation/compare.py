@@ -43,21 +43,34 @@ def _in_code(n: int, d: int) -> bool:
     return n * (d + 1) / 2 <= MAX_MARGINALS
 
 
-IN_RANGE = View(f"n·d ≤ {MAX_MARGINALS:,}", _in_text)
-AS_IN_CODE = View(f"n(d + 1)/2 ≤ {MAX_MARGINALS:,}", _in_code)
+def _larger_half(sizes: Sequence[int]) -> Sequence[int]:
+    return sizes[len(sizes) // 2 :]
+
+
+def _smaller_half(sizes: Sequence[int]) -> Sequence[int]:
+    return sizes[: (len(sizes) + 1) // 2]
+
+
+IN_RANGE = View(f"all n with n·d ≤ {MAX_MARGINALS:,}", _in_text)
+AS_IN_CODE = View(f"all n with n(d + 1)/2 ≤ {MAX_MARGINALS:,}", _in_code)
 BEYOND = View("beyond", lambda n, d: not _in_code(n, d))
-FEW = IN_RANGE._replace(
-    name=f"smaller half of n with {IN_RANGE.name}", choose=lambda sizes: sizes[: (len(sizes) + 1) // 2]
+FEW = IN_RANGE._replace(name=f"smaller half of n with n·d ≤ {MAX_MARGINALS:,}", choose=_smaller_half)
+MANY = IN_RANGE._replace(name=f"larger half of n with n·d ≤ {MAX_MARGINALS:,}", choose=_larger_half)
+LAST = IN_RANGE._replace(name=f"largest n with n·d ≤ {MAX_MARGINALS:,}", choose=lambda sizes: sizes[-1:])
+BY_TEXT = (MANY, IN_RANGE, BEYOND)
+BY_CODE = (
+    AS_IN_CODE._replace(
+        name=f"larger half of n with n(d + 1)/2 ≤ {MAX_MARGINALS:,}", choose=_larger_half, counted=by_code
+    ),
+    AS_IN_CODE._replace(counted=by_code),
+    BEYOND._replace(counted=by_code),
 )
-MANY = IN_RANGE._replace(name=f"larger half of n with {IN_RANGE.name}", choose=lambda sizes: sizes[len(sizes) // 2 :])
-COUNTED_BY_CODE = AS_IN_CODE._replace(counted=by_code)
-BEYOND_BY_CODE = BEYOND._replace(counted=by_code)
 
 
-def views_of(table: DataFrame, first: View = IN_RANGE) -> tuple[View, ...]:
-    """Columns of the evidence of a table; the first one decides."""
-    raw = first._replace(name=f"raw inputs, {first.name}", kind=RAW_NETWORK)
-    return (first, *((raw,) if table["kind"].iloc[0] == NETWORK else ()), AS_IN_CODE, BEYOND)
+def views_of(table: DataFrame) -> tuple[View, ...]:
+    """Columns of the evidence of a table. The first one decides, for every claim of who wins or loses alike."""
+    raw = MANY._replace(name=f"raw inputs, {MANY.name}", kind=RAW_NETWORK)
+    return (MANY, *((raw,) if table["kind"].iloc[0] == NETWORK else ()), LAST, IN_RANGE, AS_IN_CODE, BEYOND)
 
 
 def chosen_reference(table: DataFrame) -> DataFrame:
@@ -161,4 +174,6 @@ def finding(
     compared = compare(table, names, *pair, views or views_of(table))
     verdicts = {view: judged(compared.in_view(view), judge) for view in compared.ratios}
     first = next(iter(verdicts.values()))
-    return Finding(claim, first, f"error of {pair[0]} / error of {pair[1]}", compared.details(verdicts))
+    evidence = f"error of {pair[0]} / error of {pair[1]}"
+    rule = f"{judge.words}; decided by the {next(iter(verdicts))}"
+    return Finding(claim, first, evidence, compared.details(verdicts), rule)

@@ -36,7 +36,7 @@ def draw_curves(table: DataFrame, note: str, *, title: str, series: Sequence[str
     """Draw mean squared errors against marginal evaluations.
 
     Means are geometric over experiments, and bands their 95% intervals for trials. Methods that the paper does not have
-    are dashed; dotted lines are methods as the authors' code counts them.
+    are dashed; dotted lines are methods as the authors' early code counts them.
     """
     looks = _looks(series)
     lines = [*series, *(by_code(line) for line in series if by_code(line) != line)]

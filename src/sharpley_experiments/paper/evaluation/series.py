@@ -4,7 +4,7 @@ As in the paper, herding and quadrature draw fresh candidates for every trial, a
 trapezoid rule.
 
 What n orderings are compared with depends on how other methods are counted. By the paper's text, a marginal evaluation
-v(S ∪ i) − v(S) costs 1 whatever the method, so n orderings of d players stand for n·d of them. The authors' code
+v(S ∪ i) − v(S) costs 1 whatever the method, so n orderings of d players stand for n·d of them. The authors' early code
 counts evaluations of v in pairs: n orderings take n(d + 1) evaluations, hence n(d + 1)/2 marginal evaluations, about
 half as many. Lines that are counted so have names of their own.
 """
@@ -15,10 +15,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sharpley import METHODS, SAMPLERS, KernelHerding, Mallows, PermutationDesign, Sampler, SequentialBayesianQuadrature
+from sharpley._support.typing import Floats
 from sharpley.engine.methods import MethodFactory
 from sharpley.estimators import OwenEstimator, OwenHalvedEstimator, StratifiedEstimator
-from sharpley.permutations.kernels import KERNELS
+from sharpley.permutations.kernels import KERNELS, Kernel, Spearman
 from sharpley_experiments.common.constants import MANY_PLAYERS
 from sharpley_experiments.paper.constants import CANDIDATES, SCALES
 
@@ -39,6 +43,25 @@ WITHOUT_ORDERINGS = ("owen", "owen-halved", CASTRO, OUR_ALLOCATION)
 CODE_SUFFIX = ", authors' count"
 
 
+ON_ORDERINGS = "spearman on orderings"
+"""Herding as the authors' early repository has it; "spearman" is herding with the kernel of ranks."""
+
+
+class SpearmanOnOrderings(Kernel):
+    """The dot product of orderings in place of ranks, ``a.dot(b)`` in the authors' early repository.
+
+    Its mean is Spearman's, but it compares who enters at each step by the number on the label: relabelling the players
+    changes it.
+    """
+
+    def mean(self, d: int) -> float:
+        """Return the mean over uniformly random orderings."""
+        return Spearman().mean(d)
+
+    def _gram(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
+        return np.asarray((a + 1.0) @ (b + 1.0).T)
+
+
 def scaled(scale: int) -> str:
     """Name of herding with a scale of the Mallows kernel."""
     return f"λ = {scale}"
@@ -50,7 +73,7 @@ def with_candidates(count: int) -> str:
 
 
 def by_code(series: str) -> str:
-    """Name of a line as the authors' code counts it; for orderings, on which both agree, the name itself."""
+    """Name of a line as the authors' early code counts it; for orderings, on which both agree, the name itself."""
     return series + CODE_SUFFIX if series in WITHOUT_ORDERINGS else series
 
 
@@ -61,6 +84,7 @@ SAMPLERS_OF_SEQUENCES: dict[str, MakeSampler] = {
     **{scaled(scale): partial(KernelHerding, kernel=Mallows(float(scale)), fresh=True) for scale in SCALES},
     **{with_candidates(count): partial(KernelHerding, n_candidates=count, fresh=True) for count in CANDIDATES},
     **{name: partial(KernelHerding, kernel=make(), fresh=True) for name, make in KERNELS.items()},
+    ON_ORDERINGS: partial(KernelHerding, kernel=SpearmanOnOrderings(), fresh=True),
 }
 """Sequences: the first n orderings of a longer one are what a draw of n would be."""
 

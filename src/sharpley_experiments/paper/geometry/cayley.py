@@ -170,6 +170,7 @@ def _exhibit(d: int, paper: str) -> Exhibit:
         interactive=partial(interactive, d),
         findings=partial(findings, d),
         source=f"Figure {d - 2}",
+        rule="holds if it is true of every vertex or pair",
     )
 
 

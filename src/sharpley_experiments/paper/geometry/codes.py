@@ -151,4 +151,5 @@ CODES = Exhibit(
     interactive=interactive,
     findings=findings,
     source="Figure 4",
+    rule="holds if it is true in every basis; in part if |K_τ| exceeds 1/2, but no two permutations are equal",
 )

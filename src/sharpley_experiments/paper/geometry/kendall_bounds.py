@@ -203,7 +203,8 @@ def _best_possible(table: DataFrame) -> Finding:
         "It is not known whether the limits of Theorem 2 are the best possible.",
         "remark",
         f"Daniels' inequality of 1950 is tighter around 0: at a dot product of 0 it gives |K_τ| ≤ {at_zero:.3f} for "
-        f"d = 15 and 1/3 for large d, instead of 1/2. {satisfied:.2%} of the pairs satisfy it.",
+        f"d = 15 and 1/3 for large d, instead of 1/2. {satisfied:.2%} of the pairs satisfy it. The exact region of the "
+        "two correlations is known for large d (Schreyer, Paulin and Trutschnig 2017), so the answer is no.",
     )
 
 
@@ -216,4 +217,5 @@ BOUNDS = Exhibit(
     draw=draw,
     findings=findings,
     source="Figure 6",
+    rule="holds if it is true of every pair; in part if it is true on average",
 )

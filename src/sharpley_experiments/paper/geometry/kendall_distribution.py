@@ -151,4 +151,6 @@ DISTRIBUTION = Exhibit(
     draw=draw,
     findings=findings,
     source="Figure 5",
+    rule="tight is half the standard deviation of random vectors; the others hold if they are true of every pair, with "
+    f"ε up to {MAX_EPSILON:g}",
 )

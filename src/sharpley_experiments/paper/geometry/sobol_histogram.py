@@ -104,4 +104,5 @@ HISTOGRAM = Exhibit(
     draw=draw,
     findings=findings,
     source="Figure 8",
+    rule="holds if every Sobol' sample has a smaller χ² than every random one",
 )

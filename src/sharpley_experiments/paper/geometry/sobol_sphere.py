@@ -113,4 +113,5 @@ SPHERE = Exhibit(
     interactive=interactive,
     findings=findings,
     source="Figure 7",
+    rule="holds if every Sobol' sample is more even than every random one; in part if they are on average",
 )

@@ -131,4 +131,5 @@ VORONOI = Exhibit(
     interactive=interactive,
     findings=findings,
     source="Figure 3",
+    rule="holds if all areas are equal, up to rounding",
 )

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TILES, ORDERINGS = 256, 100  # of the paper
-NOT_LOWER = Judge(LOWER.contradicts, LOWER.agrees)
+JUDGED_BY = (
+    "--preset images judges it: three minutes of one core for each method, trial and photograph, four hours in all"
+)
+NOT_LOWER = Judge(LOWER.contradicts, LOWER.agrees, f"the other way round: {LOWER.words}")
 
 
 def about_errors(table: DataFrame) -> list[Finding]:
@@ -42,7 +45,8 @@ def at_size(table: DataFrame, found: Finding) -> Finding:
 
     Nothing is judged from few trials, from smaller images, or from digits and a tiny network in place of photographs.
     """
-    d, n, trials = int(table["d"].iloc[0]), int(table["n"].iloc[0]), int(table["trial"].nunique())
+    d, n = int(table["d"].iloc[0]), int(table["n"].iloc[0])
+    trials = int(table.groupby(["image", "series"])["trial"].nunique().min())
     if table["network"].iloc[0] == DIGITS:
         why = "digits and a tiny network stand in for photographs"
     elif trials < FEWEST_TRIALS:
@@ -51,7 +55,9 @@ def at_size(table: DataFrame, found: Finding) -> Finding:
         why = f"{d} tiles and {n} orderings instead of {TILES} and {ORDERINGS}"
     else:
         return found
-    return found._replace(verdict="not judged", evidence=f"not judged at this size, {why}; {found.evidence}")
+    return found._replace(
+        verdict="not judged", evidence=f"not judged at this size, {why}; {JUDGED_BY}; {found.evidence}"
+    )
 
 
 def _lowest(table: DataFrame, one: str) -> Finding:
@@ -70,6 +76,7 @@ def _lowest(table: DataFrame, one: str) -> Finding:
             judged(list(ratios.values()), LOWER),
             f"error of {one} / error of the best other method",
             Details(("image", "best other method", "ratio"), tuple(rows)),
+            LOWER.words,
         ),
     )
 
@@ -78,4 +85,4 @@ def _compared(table: DataFrame, one: str, other: str, judge: Judge, claim: str) 
     ratios = {i: ratio_interval(errors_of(table, i, one), errors_of(table, i, other)) for i in images_of(table)}
     details = Details(("image", "ratio"), tuple((image, shown(ratio)) for image, ratio in ratios.items()))
     found = judged(list(ratios.values()), judge)
-    return at_size(table, Finding(claim, found, f"error of {one} / error of {other}", details))
+    return at_size(table, Finding(claim, found, f"error of {one} / error of {other}", details, judge.words))

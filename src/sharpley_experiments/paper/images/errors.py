@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sharpley._support.typing import Floats
-from sharpley_experiments.common.cells import Cell, Rows, run_cells
+from sharpley_experiments.common.cells import Cell, Rows, run_cells, stored_rows
 from sharpley_experiments.common.constants import revision_of
 from sharpley_experiments.paper.evaluation.series import BIASED_METHODS
 from sharpley_experiments.paper.exhibits import Context
@@ -24,54 +24,78 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 THUMBNAIL = 112  # pixels
+FEWEST_SHOWN = 2  # trials: the spread of one is not known
 COLUMNS = [
     "image", "label", "probability", "network", "d", "n", "series", "trial", "reference", "mse", "heat_map", "thumbnail"
 ]  # fmt: skip
 
 
-def measured(context: Context, series: Sequence[str], aliases: dict[str, str] | None = None) -> DataFrame:
+def measured(
+    context: Context, series: Sequence[str], aliases: dict[str, str] | None = None, n_images: int | None = None
+) -> DataFrame:
     """Measure all trials of some methods on the images of a preset; the table also has pictures and heat maps.
 
-    ``aliases`` are the names under which series were measured that are called otherwise here.
+    ``aliases`` are the names under which series were measured that are called otherwise here. ``n_images`` limits the
+    number of images. Cells are measured image by image and trial by trial, so that an unfinished run can be shown.
     """
     import pandas as pd
 
     size, aliases = IMAGE_PRESETS[context.preset.name], aliases or {}
     data = None if context.data is None else str(context.data.resolve())
     source = load_classifier(size.network, data).source
-    photographs = load_photographs(size.photographs, size.n_images, data)
+    photographs = load_photographs(size.photographs, size.n_images, data)[:n_images]
     names = {aliases.get(line, line): line for line in series}
     cells = [
-        cell
+        _cell(size, image, photograph.name, line, trial, f"{revision_of(line)}, {source}")
         for image, photograph in enumerate(photographs)
+        for trial in range(size.n_trials)
         for line in names
-        for cell in _cells(size, image, photograph.name, line, f"{revision_of(line)}, {source}")
     ]
-    rows = run_cells(measure, cells, context.folder, jobs=context.jobs, description="images", context={"data": data})
-    rows = [{**row, "series": names[row["series"]]} for row in rows]
+    done = stored_rows(cells, context.folder) if context.is_stored_only else _all_rows(cells, context, data)
+    rows = [{**row, "series": names[row["series"]]} for row in done]
     found: Rows = []
     for image, photograph in enumerate(photographs):
-        mine = _with_errors([row for row in rows if row["image"] == image])
-        found += _with_pictures(mine, photograph, _facts(size, image, data))
+        mine = _finished_trials([row for row in rows if row["image"] == image])
+        if mine or not context.is_stored_only:
+            found += _with_pictures(_with_errors(mine), photograph, _facts(size, image, data))
+    if not found:
+        raise ValueError(
+            f"{len(rows)} of {len(cells)} cells are in {context.folder}, which makes fewer than {FEWEST_SHOWN} trials "
+            "of all methods on every image; leave out --stored to compute the others"
+        )
     return pd.DataFrame(found)[COLUMNS]
 
 
-def _cells(size: ImagePreset, image: int, photograph: str, series: str, made_with: str) -> list[Cell]:
-    return [
-        {
-            "network": size.network,
-            "photographs": size.photographs,
-            "count": size.n_images,
-            "image": image,
-            "photograph": photograph,
-            "tile": size.tile,
-            "n": size.n_orderings,
-            "series": series,
-            "made_with": made_with,
-            "trial": trial,
-        }
-        for trial in range(size.n_trials)
-    ]
+def _all_rows(cells: list[Cell], context: Context, data: str | None) -> Rows:
+    return run_cells(measure, cells, context.folder, jobs=context.jobs, description="images", context={"data": data})
+
+
+def _cell(size: ImagePreset, image: int, photograph: str, series: str, trial: int, made_with: str) -> Cell:
+    return {
+        "network": size.network,
+        "photographs": size.photographs,
+        "count": size.n_images,
+        "image": image,
+        "photograph": photograph,
+        "tile": size.tile,
+        "n": size.n_orderings,
+        "series": series,
+        "made_with": made_with,
+        "trial": trial,
+    }
+
+
+def _finished_trials(rows: Rows) -> Rows:
+    """Return the trials of an image that every method has, by method; none if they are too few to have a spread.
+
+    A method that does not apply, such as gp where it would take too long, has no rows in any trial.
+    """
+    series = _names(rows)
+    trials = [{row["trial"] for row in rows if row["series"] == line} for line in series]
+    common = set.intersection(*trials) if trials else set()
+    if len(common) < FEWEST_SHOWN:
+        return []
+    return [row for line in series for row in rows if row["series"] == line and row["trial"] in common]
 
 
 def _facts(size: ImagePreset, image: int, data: str | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sharpley_experiments.paper.exhibits import Context, Details, Exhibit, Findi
 from sharpley_experiments.paper.images.claims import at_size
 from sharpley_experiments.paper.images.errors import errors_of, images_of, measured
 from sharpley_experiments.paper.images.errors_exhibit import scale_of, tabulate
+from sharpley_experiments.paper.images.presets import IMAGE_PRESETS
 from sharpley_experiments.paper.rules import SIMILAR, judged
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ MEASURED_AS = {scaled(4): "herding"}  # whose scale is 4
 
 def compute(context: Context) -> DataFrame:
     """Errors of herding with every scale, on every image."""
-    return measured(context, LINES, MEASURED_AS)
+    return measured(context, LINES, MEASURED_AS, IMAGE_PRESETS[context.preset.name].n_scale_images)
 
 
 def draw(table: DataFrame, note: str) -> Figure:
@@ -57,7 +58,7 @@ def findings(table: DataFrame) -> list[Finding]:
     ratios = {line: ratio_interval(overall[line], overall[scaled(4)]) for line in LINES if line != scaled(4)}
     details = Details(("λ", "ratio"), tuple((line, shown(ratio)) for line, ratio in ratios.items()))
     claim, what = "Images: λ has little impact on average.", "error / that with λ = 4, mean over images"
-    return [at_size(table, Finding(claim, judged(list(ratios.values()), SIMILAR), what, details))]
+    return [at_size(table, Finding(claim, judged(list(ratios.values()), SIMILAR), what, details, SIMILAR.words))]
 
 
 def _over_images(table: DataFrame, line: str) -> np.ndarray:

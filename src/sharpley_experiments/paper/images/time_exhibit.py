@@ -180,8 +180,9 @@ def findings(table: DataFrame) -> list[Finding]:
         ),
         Finding(
             "Images: the time of herding and SBQ is significant beside that of the network.",
-            "holds" if min(on_gpu[method] for method in GREEDY) > SIGNIFICANT_SHARE else "does not hold",
-            f"{what}; significant is above {SIGNIFICANT_SHARE:.0%}",
+            _significant(printed, on_gpu),
+            f"{what}; significant is above {SIGNIFICANT_SHARE:.0%}. It holds with the paper's own times, and in part "
+            "if not with the faster orderings measured here, which mix this processor with the paper's GPU",
             details(GREEDY),
         ),
         Finding(
@@ -190,6 +191,12 @@ def findings(table: DataFrame) -> list[Finding]:
             "∅ and all tiles are the same for every ordering, so 100·(256 − 1) + 2 = 25,502 suffice",
         ),
     ]
+
+
+def _significant(printed: dict[str, float], faster: dict[str, float]) -> Verdict:
+    """Judge by the paper's own times and by ours beside its network: both, one of them, or neither."""
+    ways = [min(shares[method] for method in GREEDY) > SIGNIFICANT_SHARE for shares in (printed, faster)]
+    return "holds" if all(ways) else "holds in part" if any(ways) else "does not hold"
 
 
 def _below(shares: dict[str, float], methods: tuple[str, ...], limit: float) -> Verdict:
@@ -205,4 +212,5 @@ TIMES = Exhibit(
     tabulate=tabulate,
     findings=findings,
     source="Table 5",
+    rule=f"below {STATED_SHARE:.3%} is what the caption states; significant is above {SIGNIFICANT_SHARE:.0%}",
 )

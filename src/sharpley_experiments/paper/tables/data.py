@@ -100,4 +100,5 @@ DATA_SETS = Exhibit(
     tabulate=tabulate,
     findings=findings,
     source="Table 2",
+    rule="holds if it is true of every data set, in part if of some",
 )

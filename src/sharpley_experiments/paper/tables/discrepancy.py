@@ -217,4 +217,5 @@ DISCREPANCY = Exhibit(
     tabulate=tabulate,
     findings=findings,
     source="Table 4",
+    rule="an interval of the difference of two means (Welch) that excludes 0 agrees or contradicts",
 )

@@ -1,0 +1,1 @@
+"""What every error bar has in common: what was not seen, and degrees of freedom."""
