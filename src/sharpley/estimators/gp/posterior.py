@@ -130,13 +130,12 @@ class Stage(NamedTuple):
 
 
 def foreseen_errors(block: Values, stages: Sequence[Stage]) -> Floats:
-    """Return the squared errors (m, g) at the later half of the foreseen values, and at half as many as players."""
+    """Return the squared errors (m, g) at all values that were foreseen before they were evaluated.
+
+    Early errors count as much as late ones: a game with rare spikes shows them early or late, by chance.
+    """
     errors = [np.empty((0, block.values.shape[1]))]
-    total = sum(stage.stop - stage.start for stage in stages)
-    wanted = max(total // 2, block.signs.shape[1] // 2)
-    for stage in reversed(stages):  # the latest first
-        if sum(map(len, errors)) >= wanted:
-            break
+    for stage in stages:
         known = block.at(slice(stage.stop))
         factor = factorise(known, stage.scales)
         white = whiten(factor, known.values)
