@@ -25,9 +25,10 @@ import numpy as np
 
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import mean_steps, n_distinct
-from sharpley.estimators.gp.kernel import JITTER, Measure, Parity, Scales, index_of_kernel, kernel, prior_variances
+from sharpley.estimators.gp.kernel import JITTER, Parity, Scales, index_of_kernel, kernel, prior_variances
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.settings import GPSettings
+from sharpley.indices import Measure
 
 MAX_PREDICTED_AT_ONCE = 1000  # coalitions; it bounds memory
 SMALLER_SHARE = 1 / 3  # of the smaller of two variances that is added to the larger one
