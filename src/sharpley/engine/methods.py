@@ -342,6 +342,7 @@ _RECORDS = (
         unbiased_form="gp-unbiased",
         faster="regression",
         learns_from_rows=True,
+        indices=None,
         colour="#D55E00",
     ),
     MethodRecord(

@@ -144,6 +144,7 @@ def _named(name: str) -> Index | Callable[[int], Index]:
 __all__ = [
     "INDICES",
     "SHAPLEY",
+    "UNIFORM",
     "Beta",
     "Index",
     "Label",

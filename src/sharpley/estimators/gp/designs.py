@@ -17,10 +17,11 @@ import numpy as np
 from sharpley._support.typing import Coalitions, Floats
 from sharpley.coalitions.enumeration import all_coalitions
 from sharpley.coalitions.store import coalition_keys, unseen
-from sharpley.estimators.gp.kernel import JITTER, Measure, Parity, Scales, index_of_kernel, kernel, own_kernel, sizes_of
+from sharpley.estimators.gp.kernel import JITTER, Parity, Scales, index_of_kernel, kernel, own_kernel, sizes_of
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.posterior import factorise, whiten
 from sharpley.estimators.pairs.choosing import PairChooser, pairs_per_class, quotas
+from sharpley.indices import Measure
 
 EQUALLY_INFORMATIVE = 1e-3  # relative difference of gains that does not count
 MIDDLE_SHARE = 0.3  # of the pairs, from class ⌊d/2⌋, whose coalitions contain half of the players

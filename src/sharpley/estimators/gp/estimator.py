@@ -22,7 +22,7 @@ from sharpley.coalitions.store import EMPTY, FULL
 from sharpley.estimators.base import CoalitionEstimator
 from sharpley.estimators.control import Fitted
 from sharpley.estimators.gp.designs import Pairs, candidates, completed, first_coalitions, most_informative
-from sharpley.estimators.gp.kernel import Measure, Parity, Scales, Uniform, is_inner, sizes_of
+from sharpley.estimators.gp.kernel import Parity, Scales, is_inner, sizes_of
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.many import learn_pilots, sets_of_scales
 from sharpley.estimators.gp.posterior import (
@@ -37,6 +37,7 @@ from sharpley.estimators.gp.posterior import (
 from sharpley.estimators.gp.settings import DEFAULT_SETTINGS, GPSettings
 from sharpley.estimators.pairs.base import by_game
 from sharpley.estimators.pairs.regression import LeastSquares, PairRegression, class_weights
+from sharpley.indices import UNIFORM, Measure
 
 FREE_VARIANCE = 1e4  # of the linear part, practically flat, if there are enough pairs to determine it
 FREE_PAIRS_PER_PLAYER = 1.5
@@ -90,7 +91,7 @@ class GaussianProcessEstimator(CoalitionEstimator):
 
     def __init__(self, d: int, *, settings: GPSettings = DEFAULT_SETTINGS, rng: RNG = None) -> None:
         super().__init__(d, rng=rng)
-        self._settings, self._measure = settings, Uniform()
+        self._settings = settings
         self._members = np.array([[False] * self.d, [True] * self.d])
         self._positions: NDArray[np.int64] = np.array([EMPTY, FULL])
         self._stages: list[Stage] = []
@@ -134,7 +135,7 @@ class GaussianProcessEstimator(CoalitionEstimator):
         """Choose the most informative coalitions, and note by which hyperparameters."""
         n = len(self._members)
         pool = candidates(self.d, self._members, self._rng, self._settings.pool)
-        fresh = most_informative(learnt.blocks[0], pool, learnt.scales, count, self._measure)
+        fresh = most_informative(learnt.blocks[0], pool, learnt.scales, count, self.index.measure)
         self._stages.append(Stage(n, n + len(fresh), learnt.scales))
         return fresh
 
@@ -175,7 +176,7 @@ class GaussianProcessEstimator(CoalitionEstimator):
         if self._learnt is None or self.is_complete:  # nothing is learnt from all coalitions, which need no estimate
             self._learn()
         assert self._learnt is not None
-        found = estimated(self._learnt, self._stages, self._settings, self._measure)
+        found = estimated(self._learnt, self._stages, self._settings, self.index.measure)
         return Moments(*(by_game(np.broadcast_to(part, found[0].shape), self.values) for part in found))
 
     def _blocks(self) -> tuple[list[Values], Floats]:
@@ -193,7 +194,8 @@ def estimated(
     first, n_games = blocks[0], blocks[0].values.shape[1]
     n, d = first.signs.shape
     are_pairs = first.parity is Parity.ODD
-    is_beyond = are_pairs and n > settings.most_pairs + CORRECTION_PAIRS_PER_PLAYER * d
+    adds_up = measure == UNIFORM  # Shapley values, which the regression estimates, too
+    is_beyond = adds_up and are_pairs and n > settings.most_pairs + CORRECTION_PAIRS_PER_PLAYER * d
     phi, variances, degrees = np.empty((d, n_games)), np.empty((d, n_games)), np.full(n_games, float(n))
     for games, scales in sets_of_scales(seen, pilot, settings, measure):
         used = scales._replace(linear=FREE_VARIANCE) if are_pairs and n > FREE_PAIRS_PER_PLAYER * d else scales
@@ -205,10 +207,10 @@ def estimated(
             phi[:, games], variances[:, games] = _corrected(found, correction)
     # The first two values are those of ∅ and N, or the first one is half of their difference.
     whole = 2.0 * first.values[0] if are_pairs else first.values[1] - first.values[0]
-    phi += (whole - phi.sum(axis=0)) / d
+    phi += (whole - phi.sum(axis=0)) / d if adds_up else 0.0
     if not is_beyond:
         variances, degrees = judged(first.values, variances, foreseen_errors(first, stages), settings)
-        if are_pairs:
+        if adds_up and are_pairs:
             phi, variances = _averaged(phi, variances, _regression(first))
     linear, is_additive = _linear_fit(first)
     phi[:, is_additive] = linear[:, is_additive]
@@ -285,13 +287,12 @@ def process_fit(coalitions: Coalitions, values: Floats, everywhere: Coalitions, 
         Coalitions at which the games are predicted.
     settings : GPSettings
     """
-    measure = Uniform()
     blocks, magnitudes = blocks_of(coalitions, values, are_pairs=True)
     signs = np.where(everywhere, 1.0, -1.0)
     predicted, index = np.empty((len(signs), values.shape[1])), np.empty((signs.shape[1], values.shape[1]))
     pilot = learn_pilots(blocks, settings, None)
-    for games, scales in sets_of_scales(blocks, pilot, settings, measure):
-        found = condition([block.games(games) for block in blocks], scales, measure)
+    for games, scales in sets_of_scales(blocks, pilot, settings, UNIFORM):
+        found = condition([block.games(games) for block in blocks], scales, UNIFORM)
         predicted[:, games], index[:, games] = found.predict(signs), found.values
     return Fitted(predicted * magnitudes, index * magnitudes)
 

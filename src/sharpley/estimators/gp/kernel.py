@@ -28,33 +28,18 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sharpley._support.typing import Floats
+from sharpley.indices import Measure
 
 LENGTH_SCALE_OF_SIZE = 0.25  # standard deviation of g, in units of u
 MAX_SAFE_EXPONENT = 300.0  # e^{−2x} for larger x would approach the smallest positive number
 CONSTANT_VARIANCE = 1e4  # prior variance c of the constant part; games are normalised, so that it is practically flat
 JITTER = 1e-6  # added to the diagonal of Gram matrices, so that they are numerically positive definite
-
-
-class Measure(Protocol):
-    """A measure over q in [0, 1]."""
-
-    def nodes(self, degree: int) -> tuple[Floats, Floats]:
-        """Return points q (m,) and weights (m,) that integrate polynomials up to that degree exactly."""
-
-
-class Uniform:
-    """The measure of Shapley values."""
-
-    def nodes(self, degree: int) -> tuple[Floats, Floats]:
-        """Return the nodes of Gauss–Legendre quadrature on [0, 1]."""
-        x, w = np.polynomial.legendre.leggauss(degree // 2 + 1)
-        return (x + 1.0) / 2.0, w / 2.0
 
 
 class Parity(Enum):

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sharpley.estimators.gp.kernel import Measure, Scales
+from sharpley.estimators.gp.kernel import Scales
 from sharpley.estimators.gp.learning import Values, learn_scales
 from sharpley.estimators.gp.posterior import condition
 from sharpley.estimators.gp.settings import GPSettings
+from sharpley.indices import Measure
 
 FIRST_ITERATIONS = 40  # of L-BFGS, in the first search
 REFITTED_VALUES = 1600  # coalitions, or pairs, up to which games have hyperparameters of their own

@@ -25,9 +25,10 @@ import numpy as np
 
 from sharpley._support.typing import Floats
 from sharpley.coalitions.moments import mean_steps, n_distinct
-from sharpley.estimators.gp.kernel import JITTER, Measure, Parity, Scales, index_of_kernel, kernel, prior_variances
+from sharpley.estimators.gp.kernel import JITTER, Parity, Scales, index_of_kernel, kernel, prior_variances
 from sharpley.estimators.gp.learning import Values
 from sharpley.estimators.gp.settings import GPSettings
+from sharpley.indices import Measure
 
 MAX_PREDICTED_AT_ONCE = 1000  # coalitions; it bounds memory
 SMALLER_SHARE = 1 / 3  # of the smaller of two variances that is added to the larger one
@@ -130,13 +131,12 @@ class Stage(NamedTuple):
 
 
 def foreseen_errors(block: Values, stages: Sequence[Stage]) -> Floats:
-    """Return the squared errors (m, g) at the later half of the foreseen values, and at half as many as players."""
+    """Return the squared errors (m, g) at all values that were foreseen before they were evaluated.
+
+    Early errors count as much as late ones: a game with rare spikes shows them early or late, by chance.
+    """
     errors = [np.empty((0, block.values.shape[1]))]
-    total = sum(stage.stop - stage.start for stage in stages)
-    wanted = max(total // 2, block.signs.shape[1] // 2)
-    for stage in reversed(stages):  # the latest first
-        if sum(map(len, errors)) >= wanted:
-            break
+    for stage in stages:
         known = block.at(slice(stage.stop))
         factor = factorise(known, stage.scales)
         white = whiten(factor, known.values)
