@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sharpley._support.typing import RNG, Coalitions, Floats
 from sharpley.coalitions.budget import Budget
 from sharpley.coalitions.moments import ROUNDING, Moments
-from sharpley.coalitions.store import EMPTY, FULL
+from sharpley.coalitions.store import EMPTY, FULL, coalition_keys, unseen
 from sharpley.estimators.base import CoalitionEstimator
 from sharpley.estimators.control import Fitted
 from sharpley.estimators.gp.designs import Pairs, candidates, completed, first_coalitions, most_informative
@@ -132,10 +132,14 @@ class GaussianProcessEstimator(CoalitionEstimator):
         self._positions = np.concatenate([self._positions, self.store.add(fresh)])
 
     def _informative(self, count: int, learnt: Learnt) -> Coalitions:
-        """Choose the most informative coalitions, and note by which hyperparameters."""
+        """Choose the most informative coalitions, or complements if many are known, and note the hyperparameters."""
         n = len(self._members)
-        pool = candidates(self.d, self._members, self._rng, self._settings.pool)
-        fresh = most_informative(learnt.blocks[0], pool, learnt.scales, count, self.index.measure)
+        if n < self._settings.most_single:
+            pool = candidates(self.d, self._members, self._rng, self._settings.pool)
+            fresh = most_informative(learnt.blocks[0], pool, learnt.scales, count, self.index.measure)
+        else:  # choosing takes long: the missing complements, after which further coalitions come in pairs
+            closed = completed(self._members)
+            fresh = closed[unseen(closed, set(coalition_keys(self._members)))][:count]
         self._stages.append(Stage(n, n + len(fresh), learnt.scales))
         return fresh
 
@@ -159,7 +163,7 @@ class GaussianProcessEstimator(CoalitionEstimator):
         in the first stage.
         """
         n, settings, first = len(self._members), self._settings, round(self._settings.judged_evals_per_player * self.d)
-        if n < first or max(2 * n, settings.paired_evals_per_player * self.d) > budget.now:
+        if n < first or max(len(completed(self._members)), settings.paired_evals_per_player * self.d) > budget.now:
             return False
         assert self._learnt is not None
         few = has_few_values(self._learnt.blocks[0].values[:first], settings.few_values)
