@@ -204,9 +204,9 @@ def test_a_tolerance_that_is_not_met_gives_a_warning():
 def test_auto_with_a_tolerance_spends_as_much_as_needed():
     game = UnanimitySum.random(13, n_terms=30, max_order=3, rng=2)
     assert shapley_values(game, 13, tol=0.3, rng=0).n_evals < 500
-    precise = shapley_values(game, 13, tol=1e-9, rng=0)  # "gp" can be exact for interactions of three players
-    assert precise.n_evals < 1000
-    np.testing.assert_allclose(precise.values, game.shapley_values(), atol=1e-8)
+    precise = shapley_values(game, 13, tol=0.003, rng=0)
+    assert precise.n_evals < 4000
+    np.testing.assert_allclose(precise.values, game.shapley_values(), atol=1e-4)
     game = UnanimitySum.random(13, n_terms=30, max_order=6, rng=2)
     strict = shapley_values(game, 13, tol=1e-12, rng=0)  # only enumeration meets this tolerance
     assert strict.n_evals == 2**13
@@ -312,7 +312,8 @@ def test_from_orderings_with_groups_has_standard_errors():
 def test_intervals_use_students_t_distribution():
     from scipy.stats import t
 
-    estimate = shapley_values(VOTES, VOTES.d, method="sobol", max_evals=500, rng=0)
+    five = partial(sharpley.Sobol, replicates=5)
+    estimate = shapley_values(VOTES, VOTES.d, method=five, max_evals=500, rng=0)
     lower, upper = estimate.interval(0.9)
     degrees_of_freedom = estimate.degrees_of_freedom
     np.testing.assert_allclose(degrees_of_freedom, 4, rtol=0.02)

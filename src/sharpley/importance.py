@@ -67,7 +67,7 @@ def importance(
     """Estimate how important features are for the quality of a model, or for its predictions, with intervals.
 
     With ``y``, importance is how much of the model's loss a feature removes: the Shapley values of the game
-    v(S) = −E ℓ(mean over b of f(x_S, b), y) (SAGE). Without, it is the mean size |φ| of the feature's Shapley values.
+    v(S) = −E ℓ(mean over b of f(x_S, b), y) (SAGE). Without, it is the mean size of the feature's Shapley values.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def importance(
     by : (rows,) labels, or name of a column of X, optional
         Cohorts: importance is estimated in each, and ``difference`` compares them.
     absolute : bool, default True
-        Without ``y``: whether to estimate means of |φ|, or means of φ.
+        Without ``y``: whether to estimate means of sizes, or means of values.
     visit_rows : int, default 8
         With ``y``: number of background rows that a visit of a data row draws; the bias of losses that are not squared
         errors decreases with it.

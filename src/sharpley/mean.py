@@ -365,7 +365,7 @@ def compare(
     >>> import numpy as np
     >>> distances = np.random.default_rng(0).random((8, 8))
     >>> length = lambda x: (distances + distances.T)[x[:, :-1], x[:, 1:]].sum(axis=1)
-    >>> found = compare(["monte-carlo", "antithetic"], length, 8, 100, rng=0)
+    >>> found = compare(["monte-carlo", "antithetic"], length, 8, 50, repeats=300, rng=0)
     >>> bool(found.to_frame().loc["antithetic", "ratio_low"] > 1)
     True
     """

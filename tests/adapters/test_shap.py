@@ -62,7 +62,11 @@ def test_explanations_of_a_classifiers_margins_agree_with_tree_shap():
     np.testing.assert_allclose(explainer.estimate(ROWS[:3], max_evals=1024).values, tree, atol=1e-5)
 
 
-@pytest.mark.parametrize("method", [m for m in sharpley.METHODS if m not in ("auto", "exact")])
+SAMPLED = [name for name, record in sharpley.METHODS.items() if record.factory is not None and name != "exact"]
+CAUTIOUS = ("gp", "sobol", "herding", "sbq", "design")  # whose error bars come from models of the game
+
+
+@pytest.mark.parametrize("method", SAMPLED)
 def test_sampled_values_agree_within_their_error_bars(regressor, tree_values, method):
     """Coverage of 95% intervals on a real model: 20 rows × 10 features × 5 seeds."""
     covered = []
@@ -71,7 +75,7 @@ def test_sampled_values_agree_within_their_error_bars(regressor, tree_values, me
         lower, upper = explainer.estimate(ROWS, max_evals=500).interval(0.95)
         covered.append((lower - 1e-4 <= tree_values) & (tree_values <= upper + 1e-4))
     assert np.mean(covered) >= 0.90
-    if method != "gp":  # its errors are within the single precision of the reference
+    if method not in CAUTIOUS:
         assert np.mean(covered) <= 0.99
 
 

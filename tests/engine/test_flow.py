@@ -14,9 +14,9 @@ DEEPEST = {
     "Orthogonal(10).random(36)": 5,
     "shapley_values, orthogonal": 13,
     "shapley_values, gp": 13,
-    "Explainer, 300 background rows": 15,
-    "Explainer, 50 background rows": 15,
-    "sharpley explain": 20,
+    "Explainer, 300 background rows": 16,
+    "Explainer, 50 background rows": 16,
+    "sharpley explain": 21,
 }
 
 

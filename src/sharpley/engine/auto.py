@@ -128,7 +128,9 @@ def _owns_draws(method: MethodRecord, problem: Problem, draws: Draws, index: Ind
     if problem.draws == 1 or problem.d < 2 or not method.can_own_draws or index.name != SHAPLEY.name:
         return False
     if problem.may_stop:  # the budget is then a limit, which is rarely reached
-        return problem.draws > _most_draws_to_share(problem.tol)
+        shared = METHODS["gp"] if method.name == AUTO else method
+        too_small = problem.budget < shared.least_budget(problem.d)
+        return too_small or problem.draws > _most_draws_to_share(problem.tol)
     least = (METHODS["antithetic"] if method.name == AUTO else method).least_budget(problem.d)
     if can_be_enumerated(problem.d, NEARLY_ALL * problem.budget) and problem.budget >= least:
         return False

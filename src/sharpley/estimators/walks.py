@@ -310,7 +310,8 @@ def _grouped_moments(contributions: Floats, sample: OrderingGroups) -> Moments:
 def _dependent_moments(contributions: Floats, sample: OrderingGroups) -> Moments:
     """Return the moments of a single dependent sample, with variances from kernel models."""
     n, r, d, k = contributions.shape
-    means = np.tensordot(sample.weights, contributions, axes=1)
+    # Summed one after the other: the order must not depend on the number of rows.
+    means = (sample.weights[:, None, None, None] * contributions).sum(axis=0)
     ranks = np.argsort(sample.orderings, axis=1)
     by_game = np.moveaxis(contributions, 2, 3).reshape(n, r * k, d)
     kernels = [partial(predecessor_candidates, ranks, player) for player in range(d)]

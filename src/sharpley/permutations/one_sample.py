@@ -111,32 +111,35 @@ def one_sample_errors(
 
 
 def judge(values: Floats, weights: Floats, candidates: Candidates) -> Judgement:
-    """Judge g functions with values (n, g) by each of the candidate kernels."""
+    """Judge g functions with values (n, g) by each of the candidate kernels.
+
+    Functions are judged one by one, so that a result does not depend, to the last bit, on the others.
+    """
     from scipy.linalg import cholesky, solve_triangular
 
     n, g = values.shape
-    variances = values.var(axis=0, ddof=1)
-    scale = np.sqrt(np.where(variances > 0, variances, 1.0))
-    unit = (values - values[0]) / scale
-    estimates = weights @ unit
+    columns = np.ascontiguousarray(values.T)
+    variances = columns.var(axis=1, ddof=1)
+    unit = (columns - columns[:, :1]) / np.sqrt(np.where(variances > 0, variances, 1.0))[:, None]
+    estimates = np.array([weights @ each for each in unit])
     log_likelihoods, squared_errors, freedoms = [], [], []
     for gram, to_all, of_all in zip(*candidates, strict=True):
         factor = cholesky(gram + JITTER * np.eye(n), lower=True, check_finite=False)
-        columns = np.column_stack([np.ones(n), to_all, unit])
-        solved = solve_triangular(factor, columns, lower=True, check_finite=False)
-        one, mean, rest = solved[:, 0], solved[:, 1], solved[:, 2:]
+        inverse = solve_triangular(factor, np.eye(n), lower=True, check_finite=False)
+        one, mean = inverse.sum(axis=1), inverse @ to_all
         precision = one @ one
-        constants = one @ rest / precision
-        rest = rest - np.outer(one, constants)
-        sums = np.maximum((rest**2).sum(axis=0), LEAST_SUM_OF_SQUARES)
+        rest = np.array([inverse @ each for each in unit])
+        constants = np.array([one @ each for each in rest]) / precision
+        rest = rest - np.outer(constants, one)
+        sums = np.maximum((rest**2).sum(axis=1), LEAST_SUM_OF_SQUARES)
         # A value that must repeat another speaks for or against the candidate, but not of the variance.
         is_new = np.diagonal(factor) ** 2 > LEAST_PIVOT
         freedoms.append(max(1, int(is_new.sum()) - 1))
         log_det = 2.0 * np.log(np.diagonal(factor)).sum() + np.log(precision)
         log_likelihoods.append(-0.5 * (log_det + (n - 1) * np.log(sums)))
-        means = constants + mean @ rest
+        means = constants + np.array([mean @ each for each in rest])
         variance = max(0.0, of_all - mean @ mean + (1.0 - one @ mean) ** 2 / precision)
-        unit_variances = (rest[is_new] ** 2).sum(axis=0) / freedoms[-1]
+        unit_variances = np.ascontiguousarray(rest[:, is_new] ** 2).sum(axis=1) / freedoms[-1]
         squared_errors.append(((means - estimates) ** 2 + unit_variances * variance) * variances)
     return Judgement(np.array(log_likelihoods), np.array(squared_errors), np.repeat(np.array(freedoms)[:, None], g, 1))
 

@@ -32,7 +32,7 @@ class Explanation(shap.Explanation):  # type: ignore[misc]
     _signed: Any = None  # the values before ``abs``
 
     def importance(self, **options: Any) -> Any:
-        """Return mean |φ| over all rows, without its upward bias, with errors; see ``ShapleyEstimate.importance``."""
+        """Return the mean size of values over all rows; see ``ShapleyEstimate.importance``."""
         if self._estimate is None:
             raise ValueError("this is a part of an explanation; importance() needs the whole, or use estimate[rows]")
         return self._estimate.importance(**options)

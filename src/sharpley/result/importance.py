@@ -38,7 +38,7 @@ class Importance:
     names : list of str
         Names of the features.
     measure : str
-        What the numbers are: "mean |φ|", "mean φ", or the loss that features reduce.
+        What the numbers are: ``"mean |φ|"``, ``"mean φ"``, or the loss that features reduce.
     n_rows : int or (cohorts,) int
         Number of rows.
     n_predictions : int or None
@@ -250,7 +250,7 @@ def importance_of_values(
     n_predictions: int | None = None,
     output_names: list[str] | None = None,
 ) -> Importance:
-    """Return mean |φ|, or mean φ, over rows or cohorts of them, from the values of rows (n, d) or (n, d, k).
+    """Return mean sizes of values, or mean values, over rows or cohorts of them, given values (n, d) or (n, d, k).
 
     ``shared`` says whether the rows share orderings or draws, so that their errors have a part in common, and
     ``unvisited`` is the share of all rows that ``values`` do not have.

@@ -72,12 +72,12 @@ class ShapleyEstimate(Estimate):
     """
 
     def importance(self, *, absolute: bool = True, by: Any = None) -> Importance:
-        """Return mean |φ| over rows, without the upward bias of the sizes of noisy values, with errors.
+        """Return the mean size of the values over rows, without the upward bias of noisy values, with errors.
 
         Parameters
         ----------
         absolute : bool, default True
-            Whether to take means of |φ|, or means of φ.
+            Whether to take means of the sizes of values, or means of values.
         by : (rows,) labels, optional
             Cohorts of rows, each of which has an importance of its own; ``Importance.difference`` compares them.
 

@@ -174,6 +174,7 @@ def test_claims_about_blocks(factor, others, expected):
             for k in range(6)
         ]
     )  # fmt: skip
-    assert [found.verdict for found in about_blocks(table)] == [expected, expected]
+    # Correlations with the reverse are strong, those at right angles are not.
+    assert [found.verdict for found in about_blocks(table)] == [expected, "holds in part"]
     few = table[table["experiment"] < 3]
     assert {found.verdict for found in about_blocks(few)} == {"not judged"}

@@ -274,7 +274,7 @@ def test_a_failure_makes_the_exit_code_non_zero(tmp_path, monkeypatch):
     ("arguments", "message"),
     [
         (("figure-9",), "unknown exhibit 'figure-9'; choose one of 'all', 'cayley-graph-3', "),
-        (("all", "--preset", "huge"), "unknown preset 'huge'; choose one of 'quick', 'laptop', 'paper'"),
+        (("all", "--preset", "huge"), "unknown preset 'huge'; choose one of 'quick', 'laptop', 'images', 'paper'"),
         (("all", "--jobs", 0), "jobs must be at least 1, or -1"),
         (("all", "--data", "nowhere"), "no folder nowhere with data sets; leave out --data to download them"),
     ],

@@ -70,7 +70,7 @@ class Mixer(Protocol):
 def is_from(module: str, data: Any, name: str) -> bool:
     """Return whether ``data`` is an instance of a library's class; this is False if the library was not imported."""
     library = sys.modules.get(module)
-    return library is not None and isinstance(data, getattr(library, name))
+    return library is not None and isinstance(data, getattr(library, name, ()))
 
 
 def is_sparse(data: Any) -> bool:

@@ -25,6 +25,7 @@ class EveryTime(CoalitionStore):
         self._parts: list[Coalitions] = []
         self._count = 0
         super().__init__(d)
+        self.add(np.array([[False] * d, [True] * d]))
 
     def __len__(self) -> int:
         return self._count
