@@ -153,7 +153,7 @@ def test_a_new_index_is_one_line_in_the_table(monkeypatch):
     assert sharpley.estimate(games, index="ends").values.tolist() == [[3.0, 0.0, 3.0, 3.0], [0.0, 0.0, 0.0, 0.0]]
     larger = UnanimitySum.random(12, n_terms=9, max_order=3, rng=0)
     found = sharpley.estimate(larger, index="ends", rng=0)
-    assert found.method == "owen"
+    assert found.method == "gp"
     truth = sharpley.estimate(larger, index="ends", method="exact", max_evals=2**12).values
     np.testing.assert_allclose(found.values, truth, atol=5 * found.standard_errors.max())
     with pytest.raises(ValueError, match=r"method 'regression' does not estimate 'ends'; methods that do: .*'exact'"):

@@ -204,7 +204,9 @@ def test_replicates_are_designs_with_relabellings_of_their_own():
         np.testing.assert_array_equal(shape, shapes[0])
 
 
-@pytest.mark.parametrize(("d", "budget"), [(5, 20), (6, 40), (8, 100), (8, 200), (12, 242), (12, 602)])
+@pytest.mark.parametrize(
+    ("d", "budget"), [(5, 20), (6, 40), (8, 100), (8, 200), (12, 242), pytest.param(12, 602, marks=pytest.mark.slow)]
+)
 def test_a_design_is_made_for_as_many_orderings_as_the_budget_pays_for(d, budget):
     """A design of two further orderings would cost more, and the sample is a whole design, not a part of one."""
     game = Airport(np.arange(1.0, d + 1.0))
