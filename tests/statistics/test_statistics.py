@@ -41,7 +41,7 @@ def test_a_typical_change_is_the_mean_over_all_players_that_deviate():
 def test_most_players_without_a_deviation_do_not_hide_the_others():
     contributions = np.zeros((10, 1, 9, 1))
     contributions[::2, 0, 0] = 5.0
-    assert (unseen_variances(contributions) > 1e-3).sum() == 8
+    assert (unseen_variances(contributions) > 1e-2).sum() == 8
 
 
 @pytest.mark.parametrize("n", [30, 300])

@@ -68,8 +68,9 @@ def typical_change(squares: Floats, deviates: NDArray[np.bool_], otherwise: Floa
 def unseen_variances(contributions: Floats) -> Floats:
     """Return the least variance of the means of contributions (n, r, d, k) in n samples, (r, d, k).
 
-    What may not have been seen is estimated by the deviations of all players from their means or, if no player
-    deviates, by the largest contribution, with a weight of 1/n.
+    What may not have been seen is estimated by the deviations of all players from their usual contributions or, if no
+    player deviates, by the largest contribution, with a weight of 1/n. The usual contribution of a player is the
+    median, the lower one of two: a small voter usually contributes nothing.
 
     Examples
     --------
@@ -78,11 +79,12 @@ def unseen_variances(contributions: Floats) -> Floats:
     >>> seen = np.zeros((8, 1, 2, 1))
     >>> seen[::2, 0, 0] = 2.0
     >>> unseen_variances(seen)[0, :, 0]
-    array([0.00015432, 0.0125    ])
+    array([0.002, 0.05 ])
     """
     n = len(contributions)
     largest = np.abs(contributions).max(axis=(0, 2), keepdims=True)[0]
-    squares = (contributions - contributions.mean(axis=0)) ** 2
+    usual = np.partition(contributions, (n - 1) // 2, axis=0)[(n - 1) // 2]
+    squares = (contributions - usual) ** 2
     deviates = squares > (ROUNDING * largest) ** 2
     change = typical_change(squares, deviates, largest**2 / n)
     return unseen_variance(change, n, deviating=deviates.sum(axis=0))

@@ -164,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print("\n".join(table_of(cells)[-len(OWN) :]), flush=True)
     write_lines(options.out / "draws_rule.md", table_of(cells))
     table = pd.DataFrame(cells, columns=Cell._fields)
-    table.to_csv(options.out / "draws_rule.csv", index=False, float_format="%.3g", lineterminator="\n")
+    table.to_csv(options.out / "draws_rule.csv", index=False, float_format="%.6g", lineterminator="\n")
 
 
 if __name__ == "__main__":
