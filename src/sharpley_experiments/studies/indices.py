@@ -89,7 +89,7 @@ def table(seeds: int) -> list[str]:
             ]
             lines.append(markdown_row([game, name, f"{multiple} d", *cells]))
             print(lines[-1], flush=True)
-    return [f'Mean squared errors, divided by those of "owen"; {seeds} seeds.', "", *lines]
+    return [f'Mean squared error divided by the error of "owen"; {seeds} seeds.', "", *lines]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
